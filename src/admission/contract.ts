@@ -1,0 +1,31 @@
+/** Admission: what may change or refuse a write between authorization and storage. */
+import type { KubeObject } from "../api/object.ts";
+import type { UserInfo } from "../api/user.ts";
+import type { Resolved } from "../resource/contract.ts";
+
+export interface AdmissionAttributes {
+  readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
+  readonly target: Resolved;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** The storage version; a mutating plugin changes it in place. Undefined on DELETE. */
+  readonly object: KubeObject | undefined;
+  readonly oldObject: KubeObject | undefined;
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+  readonly warnings: string[];
+}
+
+/** A plugin: either step may be left out. @throws ApiError to refuse */
+export interface AdmissionPlugin {
+  readonly name: string;
+  mutate?(attributes: AdmissionAttributes): void | Promise<void>;
+  validate?(attributes: AdmissionAttributes): void | Promise<void>;
+}
+
+export interface Admission {
+  /** Undefined when nothing had to be waited for, so that callers need not yield. */
+  mutate(attributes: AdmissionAttributes): void | Promise<void>;
+  validate(attributes: AdmissionAttributes): void | Promise<void>;
+}

@@ -1,0 +1,59 @@
+/** Collects everything that is wrong with one object, so that all of it comes back at once. Source: apimachinery's util/validation/field. */
+import type { StatusCause } from "./errors.ts";
+
+const bodyOfValue = (value: unknown): string => {
+  if (value === undefined || value === null) return "null";
+  if (typeof value === "bigint") return String(value);
+  return JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? Number(part) : part));
+};
+
+export class FieldErrors {
+  readonly causes: StatusCause[] = [];
+
+  get empty(): boolean {
+    return this.causes.length === 0;
+  }
+
+  /** @param path dotted, with `[index]` for lists and `[key]` for maps, such as `spec.containers[0].name` */
+  required(path: string, detail = ""): void {
+    this.#add("FieldValueRequired", path, detail === "" ? "Required value" : `Required value: ${detail}`);
+  }
+
+  invalid(path: string, value: unknown, detail: string): void {
+    this.#add("FieldValueInvalid", path, `Invalid value: ${bodyOfValue(value)}: ${detail}`);
+  }
+
+  typeInvalid(path: string, value: unknown, detail: string): void {
+    this.#add("FieldValueTypeInvalid", path, `Invalid value: ${bodyOfValue(value)}: ${detail}`);
+  }
+
+  /** @param supported sorted as upstream sorts them, which is by text */
+  notSupported(path: string, value: unknown, supported: readonly string[]): void {
+    const list = supported.map((text) => JSON.stringify(text)).join(", ");
+    this.#add("FieldValueNotSupported", path, `Unsupported value: ${bodyOfValue(value)}${list === "" ? "" : `: supported values: ${list}`}`);
+  }
+
+  forbidden(path: string, detail: string): void {
+    this.#add("FieldValueForbidden", path, `Forbidden: ${detail}`);
+  }
+
+  duplicate(path: string, value: unknown): void {
+    this.#add("FieldValueDuplicate", path, `Duplicate value: ${bodyOfValue(value)}`);
+  }
+
+  notFound(path: string, value: unknown): void {
+    this.#add("FieldValueNotFound", path, `Not found: ${bodyOfValue(value)}`);
+  }
+
+  tooLong(path: string, bytesMax: number): void {
+    this.#add("FieldValueTooLong", path, `Too long: may not be more than ${bytesMax} bytes`);
+  }
+
+  tooMany(path: string, count: number, countMax: number): void {
+    this.#add("FieldValueTooMany", path, `Too many: ${count}: must have at most ${countMax} items`);
+  }
+
+  #add(reason: string, field: string, message: string): void {
+    this.causes.push({ reason, message, field });
+  }
+}

@@ -1,0 +1,89 @@
+/** The socket as the rest sees it, and what a request carries on its way. */
+import type { UserInfo } from "../api/user.ts";
+import type { Resolved } from "../resource/contract.ts";
+
+/** One request and its answer, the same over HTTP/1.1 and HTTP/2. */
+export interface Exchange {
+  readonly method: string;
+  /** Path and query as sent. */
+  readonly target: string;
+  readonly protocol: "HTTP/1.1" | "HTTP/2.0";
+  /** Lower-case name. Repeated headers are joined with `, `. */
+  header(name: string): string | undefined;
+  readonly remoteAddress: string;
+  /** The client's certificate as its connection presented it, undefined when none; computed once per connection. */
+  readonly peerCertificate: PeerCertificate | undefined;
+  /** Reads the body. @throws ApiError 413 beyond the limit, 400 when the client went away */
+  body(bytesMax: number): Promise<Buffer>;
+  /** The whole answer at once; exactly once. `content-length` is added. */
+  respond(status: number, headers: Record<string, string>, body?: Buffer): void;
+  /** An answer in pieces (lists, watches). */
+  stream(status: number, headers: Record<string, string>): BodyStream;
+  /** Called once when the client is gone or the answer is complete. */
+  onClose(run: () => void): void;
+  readonly closed: boolean;
+  /** Whether something was already answered. */
+  readonly answered: boolean;
+}
+
+export interface BodyStream {
+  /** @returns false when the caller should wait for `drained` before writing more */
+  write(piece: Buffer): boolean;
+  /** Resolves when the socket took what was written, or the client is gone. */
+  drained(): Promise<void>;
+  /** Bytes written and not yet taken by the socket. */
+  readonly pendingBytes: number;
+  end(): void;
+  /** Cuts the connection or the stream, for a client that does not read. */
+  abort(): void;
+}
+
+export interface PeerCertificate {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  /** SHA-256 of the DER, hex: the credential id. */
+  readonly fingerprint: string;
+  /** Whether it chains to `--client-ca-file` and is within its dates and for client use. */
+  readonly verified: boolean;
+  /** Why not, when not. */
+  readonly problem?: string;
+}
+
+/** What a path and a method mean. Source: resource-api §4.1, §4.2; upstream's request info. */
+export interface RequestInfo {
+  readonly isResourceRequest: boolean;
+  readonly path: string;
+  /** get list watch create update patch delete deletecollection proxy, or the lower-case method for non-resource paths. */
+  readonly verb: string;
+  /** `api` or `apis` for resource requests. */
+  readonly apiPrefix: string;
+  readonly group: string;
+  readonly version: string;
+  readonly namespace: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly name: string;
+  /** The rest of the path after the subresource (proxy). */
+  readonly parts: readonly string[];
+  readonly fieldSelector: string;
+  readonly labelSelector: string;
+  readonly query: URLSearchParams;
+}
+
+export interface RequestContext {
+  readonly exchange: Exchange;
+  readonly info: RequestInfo;
+  readonly receivedAt: number;
+  readonly auditId: string;
+  /** Set by the authentication filter; before it nobody may ask. */
+  user: UserInfo;
+  /** Set once the path was found in the catalogue. */
+  resolved: Resolved | undefined;
+  /** Become `Warning` headers, each once, in order. */
+  readonly warnings: string[];
+  /** Headers every answer to this request carries. */
+  readonly headers: Record<string, string>;
+}
+
+/** Looks at a request on its way to the endpoint. @throws ApiError to refuse it */
+export type Filter = (context: RequestContext) => void | Promise<void>;

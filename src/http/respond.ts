@@ -1,0 +1,53 @@
+/** Turns outcomes into answers; the one place where an ApiError becomes a Status. */
+import { ApiError, internalError, type Status } from "../api/errors.ts";
+import type { Logger } from "../api/logger.ts";
+import type { RequestContext } from "./contract.ts";
+
+/** The headers of every answer to an API request. Warnings collected so far are included. */
+export function answerHeaders(context: RequestContext, contentType: string): Record<string, string> {
+  const headers: Record<string, string> = { "audit-id": context.auditId, "cache-control": "no-cache, private", "content-type": contentType };
+  if (context.warnings.length > 0) headers.warning = formatWarnings(context.warnings);
+  return Object.assign(headers, context.headers);
+}
+
+/** The whole answer at once. */
+export function send(context: RequestContext, status: number, contentType: string, body: Buffer): void {
+  context.exchange.respond(status, answerHeaders(context, contentType), body);
+}
+
+export function sendJson(context: RequestContext, status: number, body: unknown): void {
+  send(context, status, "application/json", Buffer.from(`${JSON.stringify(body)}\n`));
+}
+
+/** A Status as the wire has it. */
+export function statusBody(status: Status): Record<string, unknown> {
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: status.message,
+    ...(status.reason !== undefined && { reason: status.reason }),
+    ...(status.details !== undefined && { details: status.details }),
+    code: status.code,
+  };
+}
+
+/** Answers with what went wrong; anything but an ApiError is a mistake of ours: logged, and a 500. */
+export function sendError(context: RequestContext, error: unknown, logger: Logger): void {
+  if (!(error instanceof ApiError))
+    logger.error("request failed", { path: context.info.path, verb: context.info.verb, error: error instanceof Error ? error.stack : String(error) });
+  if (context.exchange.answered || context.exchange.closed) return;
+  const { status } = error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
+  const retryAfter = status.details?.retryAfterSeconds;
+  if (retryAfter !== undefined) context.headers["retry-after"] = String(retryAfter);
+  sendJson(context, status.code, statusBody(status));
+}
+
+/** RFC 7234 §5.5, code 299; each text once, in order, within upstream's 4096 characters of all texts together. */
+function formatWarnings(warnings: readonly string[]): string {
+  const escaped = [...new Set(warnings)].map(
+    (text) => `299 - "${text.replace(/[\\"]/g, "\\$&").replace(/[^\x20-\x7e]/g, (character) => encodeURIComponent(character))}"`,
+  );
+  return escaped.join(", ");
+}

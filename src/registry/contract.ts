@@ -1,0 +1,59 @@
+/** The generic verbs over any resource: what endpoints and controllers call. */
+import type { Admission } from "../admission/contract.ts";
+import type { Clock } from "../api/clock.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { UserInfo } from "../api/user.ts";
+import type { Catalog, Resolved } from "../resource/contract.ts";
+import type { Storage } from "../storage/contract.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+
+export type FieldValidation = "Ignore" | "Warn" | "Strict";
+
+/** What every write carries. */
+export interface WriteRequest {
+  readonly target: Resolved;
+  readonly namespace: string;
+  /** Empty on create. */
+  readonly name: string;
+  /** Empty for the main resource. */
+  readonly subresource: string;
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly userAgent: string;
+  /** Strategy warnings are added here. */
+  readonly warnings: string[];
+}
+
+export interface DeletePreconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number;
+  readonly preconditions?: DeletePreconditions;
+  readonly orphanDependents?: boolean;
+  readonly propagationPolicy?: string;
+  readonly dryRun: boolean;
+}
+
+/** The outcome of a write: exactly one of both, `entry` when it was stored, `object` (storage version) for a dry run. */
+export type Written = { readonly entry: Entry; readonly created: boolean } | { readonly object: KubeObject; readonly created: boolean };
+
+export type Deleted =
+  | { readonly kind: "gone"; readonly entry: Entry } // Removed from the store; the last state.
+  | { readonly kind: "pending"; readonly entry: Entry } // Waits for finalizers, its grace period or a controller.
+  | { readonly kind: "dryRun"; readonly object: KubeObject };
+
+/** What the verbs need of the world; one per server. */
+export interface RegistryContext {
+  readonly storage: Storage;
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly gates: FeatureGates;
+  readonly admission: Admission;
+  /** Random bytes, for uids and name suffixes; an option so that tests can replay. */
+  random(bytes: number): Buffer;
+}

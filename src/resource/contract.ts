@@ -1,0 +1,178 @@
+/** What a resource is: data plus a little code. Built-in and custom ones are the same to everyone else. Source: architecture, "concepts". */
+import type { FeatureGates } from "../api/feature-gates.ts";
+import type { FieldErrors } from "../api/field-errors.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { UserInfo } from "../api/user.ts";
+import type { Struct } from "../lib/schema/schema.ts";
+import type { Entry, WatchCache } from "../watch-cache/contract.ts";
+
+export interface SubresourceDefinition {
+  /** `status`, `scale`, `binding` … */
+  readonly name: string;
+  readonly verbs: readonly string[];
+  /** Kind of its body and answer. */
+  readonly kind: string;
+  /** Group and version of that kind where they are not the resource's. */
+  readonly kindGroupVersion?: { readonly group: string; readonly version: string };
+  readonly schema: Struct | undefined;
+  /** HTTP methods of a connect subresource (exec, proxy …). */
+  readonly connect?: readonly string[];
+}
+
+export interface ServedVersion {
+  readonly version: string;
+  readonly schema: Struct;
+  /** Off unless switched on by `--runtime-config`. */
+  readonly served: boolean;
+  readonly deprecated?: { readonly since: string; readonly removedIn?: string; readonly replacement?: string };
+  readonly subresources: readonly SubresourceDefinition[];
+  /** Undefined where the schemas of this version and of the storage version are identical, so that only apiVersion differs. */
+  readonly conversion?: Conversion;
+  /** Verbs of the collection and the item. */
+  readonly verbs: readonly string[];
+}
+
+/** Both directions lose nothing. The object handed in may be changed and returned. */
+export interface Conversion {
+  toStorage(object: KubeObject): KubeObject;
+  fromStorage(object: KubeObject): KubeObject;
+}
+
+export interface ResourceDefinition {
+  readonly group: string;
+  /** Plural, as in paths. */
+  readonly resource: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  /** In priority order, as discovery shows them. */
+  readonly versions: readonly ServedVersion[];
+  /** apiVersion and schema of what is stored; may be another group's (events). Undefined for virtual resources that store nothing. */
+  readonly storage: StorageForm | undefined;
+  /** PUT to a name that does not exist creates it. */
+  readonly allowCreateOnUpdate: boolean;
+  /** PUT without resourceVersion is accepted. */
+  readonly allowUnconditionalUpdate: boolean;
+  /** A single delete answers with the deleted object rather than a Status. */
+  readonly deleteReturnsObject: boolean;
+  /** Custom resources keep kind and apiVersion in list items. */
+  readonly custom: boolean;
+  readonly strategy: Strategy;
+}
+
+export interface StorageForm {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: Struct;
+  /** `/registry/configmaps/`: the namespace and the name follow. Two definitions with the same prefix share one cache. */
+  readonly prefix: string;
+  readonly versionHash: string;
+}
+
+/** What a strategy may ask of the world. */
+export interface StrategyContext {
+  readonly user: UserInfo;
+  readonly gates: FeatureGates;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** The present state of another object, from the cache; for checks that cross objects. */
+  find(group: string, resource: string, namespace: string, name: string): Promise<KubeObject | undefined>;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly type: "string" | "integer" | "number" | "boolean" | "date";
+  readonly format?: string;
+  readonly description: string;
+  /** 0 is shown always, more than 0 only in wide output. */
+  readonly priority: number;
+  /** @param now milliseconds since 1970 @returns a cell: text, number, boolean or null */
+  value(object: KubeObject, now: number): unknown;
+}
+
+/** A graceful deletion: how long the object stays with its deletionTimestamp set. */
+export interface GracePeriod {
+  readonly seconds: number;
+}
+
+/** What is special about a kind. `strategy()` fills in the defaults, so nobody asks whether a function is there. */
+export interface Strategy {
+  /** @param prefix whether the text is a generateName @returns what is wrong, upstream's texts */
+  validateName(name: string, prefix: boolean): string[];
+  /** Writes of the main resource keep status, writes of `/status` keep all else. False where the kind has no such subresource. */
+  readonly isolatesStatus: boolean;
+  /** Starts at 1 and is raised when anything but metadata and status changes. */
+  readonly hasGeneration: boolean;
+  /** Fills in what the kind's defaults are, on the object as decoded at the storage version. */
+  setDefaults(object: KubeObject): void;
+  prepareForCreate(object: KubeObject, context: StrategyContext): void;
+  prepareForUpdate(next: KubeObject, old: KubeObject, context: StrategyContext): void;
+  /** On `/status`, after all but status was put back from `old`. */
+  prepareForStatusUpdate(next: KubeObject, old: KubeObject, context: StrategyContext): void;
+  validate(object: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
+  validateUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
+  validateStatusUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void;
+  /** Warnings for the client, upstream's texts. */
+  warnings(object: KubeObject, old: KubeObject | undefined): string[];
+  /** Undefined: the object goes at once (unless finalizers hold it). @param seconds what the client asked for */
+  gracePeriod(object: KubeObject, seconds: number | undefined): GracePeriod | undefined;
+  /** Refuses a deletion that must not be, such as of the default namespace. @throws ApiError */
+  checkDeletion(object: KubeObject, context: StrategyContext): void;
+  /** The deletion of the whole object is done by a controller once `spec.finalizers` is empty (namespaces). */
+  holdsDeletion(object: KubeObject): boolean;
+  /** Called on the first deletion of an object that stays, such as to set a phase. */
+  markDeleted(object: KubeObject): void;
+  /** Seconds an object of this kind lives; undefined for ever. */
+  readonly ttlSeconds: number | undefined;
+  /** Field selector keys besides metadata.name and metadata.namespace, read from the storage version. */
+  readonly selectableFields: Readonly<Record<string, (object: KubeObject) => string>>;
+  /** Undefined: the two default columns. */
+  readonly columns: readonly Column[] | undefined;
+  /** The `scale` subresource; undefined where there is none. */
+  readonly scale: ScaleMapping | undefined;
+}
+
+export interface ScaleMapping {
+  /** An autoscaling/v1 Scale of the object. */
+  toScale(object: KubeObject): KubeObject;
+  /** Puts the wanted replicas into the object. */
+  applyScale(object: KubeObject, replicas: number): void;
+}
+
+/** A definition made ready once, on install: what depends on the definition alone. */
+export interface Resource {
+  readonly definition: ResourceDefinition;
+  /** Undefined for virtual resources. */
+  readonly store: ResourceStore | undefined;
+}
+
+export interface ResourceStore {
+  readonly form: StorageForm;
+  readonly fingerprint: number;
+  readonly cache: WatchCache;
+  /** `/registry/configmaps/default/a` */
+  keyOf(namespace: string, name: string): string;
+  /** A fresh object of the storage version, the caller's to change; metadata.resourceVersion is set. */
+  decode(entry: Entry): KubeObject;
+}
+
+/** What a path names. */
+export interface Resolved {
+  readonly resource: Resource;
+  readonly version: ServedVersion;
+}
+
+export interface Catalog {
+  find(group: string, version: string, resource: string): Resolved | undefined;
+  /** Any served version. */
+  findResource(group: string, resource: string): Resource | undefined;
+  findKind(group: string, version: string, kind: string): Resolved | undefined;
+  /** Groups in discovery order; every installed definition, served or not. */
+  definitions(): readonly ResourceDefinition[];
+  /** Raised by every change of the definitions, so that documents made from them can be cached. */
+  readonly generation: number;
+}

@@ -1,0 +1,32 @@
+/** The safe defaults every kind starts from. */
+import { dnsSubdomainProblems } from "../api/validation/names.ts";
+import type { Strategy } from "./contract.ts";
+
+const nothing = (): void => {};
+
+const defaults: Strategy = {
+  validateName: dnsSubdomainProblems,
+  isolatesStatus: true,
+  hasGeneration: false,
+  setDefaults: nothing,
+  prepareForCreate: nothing,
+  prepareForUpdate: nothing,
+  prepareForStatusUpdate: nothing,
+  validate: nothing,
+  validateUpdate: nothing,
+  validateStatusUpdate: nothing,
+  warnings: () => [],
+  gracePeriod: () => undefined,
+  checkDeletion: nothing,
+  holdsDeletion: () => false,
+  markDeleted: nothing,
+  ttlSeconds: undefined,
+  selectableFields: {},
+  columns: undefined,
+  scale: undefined,
+};
+
+/** A complete strategy: what is special, on top of the defaults. */
+export function strategy(special: Partial<Strategy> = {}): Strategy {
+  return { ...defaults, ...special };
+}

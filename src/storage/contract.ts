@@ -1,0 +1,155 @@
+/** Ordered keys, revisions, guarded transactions, a log. Known to the registry and the watch cache only. Source: architecture, "Storage contract". */
+
+/** What the embedded engines keep beside a value so that it can be served unparsed. An engine that cannot keep it (etcd) reads back undefined. */
+export interface Seal {
+  /** Fingerprint of the definition that encoded the value: 32 bits. */
+  readonly fingerprint: number;
+  /** Byte offset where `"resourceVersion":"…",` is spliced in. */
+  readonly versionOffset: number;
+  /** Byte offset of the first byte after `"kind":…,"apiVersion":…,`, which list items of built-ins leave out. */
+  readonly itemOffset: number;
+}
+
+export interface Stored {
+  readonly key: string;
+  /** Revision of the last change of this key. */
+  readonly revision: number;
+  /** The object's JSON in the storage version, without resourceVersion. Never changed by anyone after it is handed over. */
+  readonly value: Buffer;
+  readonly seal?: Seal;
+}
+
+export interface Check {
+  readonly key: string;
+  /** The revision the key must have; 0 means the key is absent. */
+  readonly revision: number;
+}
+
+export interface Write {
+  readonly key: string;
+  /** null deletes. */
+  readonly value: Buffer | null;
+  readonly seal?: Seal;
+  /** Seconds until the key is deleted by the store. */
+  readonly ttlSeconds?: number;
+}
+
+export interface Committed {
+  readonly ok: true;
+  /** The one revision all writes share. */
+  readonly revision: number;
+}
+
+export interface Conflict {
+  readonly ok: false;
+  readonly key: string;
+  /** The key's present state; undefined when it is absent. */
+  readonly current: Stored | undefined;
+}
+
+export interface LogEvent {
+  readonly type: "put" | "delete";
+  readonly key: string;
+  /** Revision of this change. */
+  readonly revision: number;
+  /** Revision this key had before; 0 when it was absent. */
+  readonly previousRevision: number;
+  /** The new value; for a deletion the last one. */
+  readonly value: Buffer;
+  readonly seal?: Seal;
+  /** The value before, where the engine still has it at hand. */
+  readonly previous?: Stored;
+}
+
+export interface Range {
+  readonly entries: Stored[];
+  /** The revision the answer shows. */
+  readonly revision: number;
+  /** Whether keys remain after the last entry. */
+  readonly more: boolean;
+}
+
+export interface RangeOptions {
+  /** Start after this key. */
+  readonly after?: string;
+  readonly limit?: number;
+  /** Show the state at this revision; the newest when unset. */
+  readonly revision?: number;
+}
+
+export interface LogSubscriber {
+  /** Events in order, all of one flush together, at most a bounded number; never called before `log` has returned. Must not throw and must not wait. */
+  events(batch: readonly LogEvent[]): void;
+  /** No events at or below this revision will follow for the prefix. Called after each batch and when the store makes progress. */
+  progress(revision: number): void;
+  /** The subscription ended: it lagged too far behind, history is gone, or the store was closed. */
+  end(error: Error | undefined): void;
+}
+
+export interface Subscription {
+  close(): void;
+}
+
+export interface Storage {
+  get(key: string, revision?: number): Promise<Stored | undefined>;
+  /** @throws RevisionCompacted · RevisionInFuture */
+  range(prefix: string, options?: RangeOptions): Promise<Range>;
+  count(prefix: string): Promise<number>;
+  /**
+   * Applies all writes, or none. Resolves after the writes are durable (as durable as the engine was told to be) and after
+   * every log subscriber in this process has been called with their events.
+   * @param checks what must hold at that moment
+   * @param writes at most 128, each key once
+   * @throws StorageUnavailable when the writes could not be made durable; none of them is visible then
+   * @throws ValueTooLarge when a value is over the engine's object limit (1.5 MiB by default)
+   */
+  commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Conflict>;
+  /** Changes of keys with this prefix, from the first one after `from`. @throws RevisionCompacted when that is no longer kept */
+  log(prefix: string, from: number, subscriber: LogSubscriber): Subscription;
+  /** Forgets history at and below the revision; the current state stays. */
+  compact(revision: number): Promise<void>;
+  /** The newest revision that readers may see. An empty store starts at 1. */
+  current(): Promise<number>;
+  /** The newest compacted revision; reads at or below it fail unless they are the current state. */
+  compacted(): number;
+  /** Bytes on disk or in memory, for metrics. */
+  sizeBytes(): number;
+  /** Waits for what is under way, then ends every subscription. */
+  close(): Promise<void>;
+}
+
+export class RevisionCompacted extends Error {
+  readonly compactedRevision: number;
+  constructor(compactedRevision: number) {
+    super("mvcc: required revision has been compacted");
+    this.compactedRevision = compactedRevision;
+    this.name = "RevisionCompacted";
+  }
+}
+
+export class RevisionInFuture extends Error {
+  readonly currentRevision: number;
+  constructor(currentRevision: number) {
+    super("mvcc: required revision is a future revision");
+    this.currentRevision = currentRevision;
+    this.name = "RevisionInFuture";
+  }
+}
+
+export class StorageUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "StorageUnavailable";
+  }
+}
+
+export class ValueTooLarge extends Error {
+  readonly bytes: number;
+  readonly bytesMax: number;
+  constructor(bytes: number, bytesMax: number) {
+    super("etcdserver: request is too large");
+    this.bytes = bytes;
+    this.bytesMax = bytesMax;
+    this.name = "ValueTooLarge";
+  }
+}

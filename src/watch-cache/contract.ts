@@ -1,0 +1,73 @@
+/** Latest objects of one resource in key order, frozen snapshots of them, and recent events. Source: architecture, "Watch cache". */
+
+/** One object as it is served. Immutable; shared by the cache, lists and watchers. */
+export interface Entry {
+  readonly key: string;
+  readonly revision: number;
+  /** JSON in the storage version with resourceVersion in place, no newline at the end. Exactly allocated. */
+  readonly json: Buffer;
+  /** Offset of what follows `"kind":…,"apiVersion":…,`: a list item of a built-in is `{` and the bytes from here. */
+  readonly itemOffset: number;
+  /** What selectors need, read from the bytes when first asked for. */
+  readonly index: EntryIndex;
+}
+
+export interface EntryIndex {
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels: ReadonlyMap<string, string>;
+  /** metadata.name, metadata.namespace and the kind's own. */
+  readonly fields: ReadonlyMap<string, string>;
+}
+
+export interface CacheEvent {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly revision: number;
+  /** For DELETED: the last state, carrying the deletion's revision. */
+  readonly entry: Entry;
+  /** The state before, for selector transitions. Undefined for ADDED. */
+  readonly previous: Entry | undefined;
+}
+
+/** A frozen state: taking one costs nothing, keeping one costs what has changed since. */
+export interface Snapshot {
+  readonly revision: number;
+  readonly size: number;
+  get(key: string): Entry | undefined;
+  /** Entries in key order whose key starts with the prefix, after `after` when given. */
+  range(prefix: string, after?: string): IterableIterator<Entry>;
+  /** How many entries have the prefix. */
+  count(prefix: string): number;
+}
+
+export interface WatchCache {
+  /** Loaded on first use. Every other call waits for it or may only follow it. */
+  ready(): Promise<void>;
+  /** The newest state this cache has; may lag behind a remote store. */
+  latest(): Snapshot;
+  /** A state at least as new as the store is now. */
+  current(): Promise<Snapshot>;
+  /** A state at least as new as the revision. @throws ApiError 504 with cause ResourceVersionTooLarge when it does not come in time */
+  notOlderThan(revision: number): Promise<Snapshot>;
+  /** The state at exactly this revision, from kept snapshots or from the store. @throws ApiError 410, 504 */
+  exactly(revision: number): Promise<Snapshot>;
+  /**
+   * Events after the revision, in order, those already there first.
+   * @throws ApiError 410 when the revision is older than the events kept
+   */
+  subscribe(from: number, subscriber: CacheSubscriber): CacheSubscription;
+  close(): void;
+}
+
+/** Batches are shared by all subscribers: the same array object, so that work done for one can be reused for the next. */
+export interface CacheSubscriber {
+  events(batch: readonly CacheEvent[]): void;
+  /** Everything up to the revision has been delivered. */
+  progress(revision: number): void;
+  /** Cut off: the cache was rebuilt or closed. */
+  end(): void;
+}
+
+export interface CacheSubscription {
+  close(): void;
+}
