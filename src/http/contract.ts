@@ -70,6 +70,11 @@ export interface RequestInfo {
   readonly query: URLSearchParams;
 }
 
+/** What `Accept` and `pretty` ask for. Source: resource-api §4.4. */
+export type Representation =
+  | { readonly kind: "json"; readonly pretty: boolean }
+  | { readonly kind: "table"; readonly pretty: boolean; readonly version: "v1" | "v1beta1"; readonly includeObject: "None" | "Metadata" | "Object" };
+
 export interface RequestContext {
   readonly exchange: Exchange;
   readonly info: RequestInfo;
@@ -79,6 +84,8 @@ export interface RequestContext {
   user: UserInfo;
   /** Set once the path was found in the catalogue. */
   resolved: Resolved | undefined;
+  /** In what form the answer is wanted; set once the path was found. */
+  representation: Representation;
   /** Become `Warning` headers, each once, in order. */
   readonly warnings: string[];
   /** Headers every answer to this request carries. */

@@ -1,0 +1,45 @@
+/** An object at the version a request asked for. Source: architecture, "Objects are bytes first". */
+import type { KubeObject } from "../../api/object.ts";
+import { formatGroupVersion } from "../../api/object.ts";
+import { type Encoded, encodeObject } from "../../lib/schema/encode.ts";
+import type { Struct } from "../../lib/schema/schema.ts";
+import type { Resolved, ResourceStore } from "../../resource/contract.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+
+/** JSON of the whole object, and where a list item of a built-in begins in it. */
+export interface VersionedJson {
+  readonly json: Buffer;
+  readonly itemOffset: number;
+}
+
+/** The entry as the request's version shows it: the stored bytes wherever they are the same. */
+export function entryAtVersion(entry: Entry, resolved: Resolved): VersionedJson {
+  const { definition, store } = resolved.resource;
+  const form = (store as ResourceStore).form;
+  if (resolved.version.version === form.version && definition.group === form.group) return entry;
+  if (resolved.version.conversion === undefined) {
+    const head = Buffer.from(`{"kind":${JSON.stringify(definition.kind)},"apiVersion":${JSON.stringify(formatGroupVersion(definition.group, resolved.version.version))},`);
+    return { json: Buffer.concat([head, entry.json.subarray(entry.itemOffset)]), itemOffset: head.length };
+  }
+  return encodeAtVersion((store as ResourceStore).decode(entry), resolved);
+}
+
+/** @param object in the storage version; used up */
+export function encodeAtVersion(object: KubeObject, resolved: Resolved): VersionedJson {
+  const { definition } = resolved.resource;
+  const converted = resolved.version.conversion?.fromStorage(object) ?? object;
+  converted.kind = definition.kind;
+  converted.apiVersion = formatGroupVersion(definition.group, resolved.version.version);
+  return encodeWithVersion(converted, resolved.version.schema);
+}
+
+/** Encodes an object with its resourceVersion in place, when it has one. */
+export function encodeWithVersion(object: KubeObject, schema: Struct): VersionedJson {
+  const encoded: Encoded = encodeObject(object, schema);
+  const version = object.metadata.resourceVersion;
+  if (version === undefined || version === "") return encoded;
+  const splice = Buffer.from(`"resourceVersion":${JSON.stringify(version)},`);
+  const { json, versionOffset } = encoded;
+  const itemOffset = encoded.itemOffset + (versionOffset < encoded.itemOffset ? splice.length : 0);
+  return { json: Buffer.concat([json.subarray(0, versionOffset), splice, json.subarray(versionOffset)]), itemOffset };
+}

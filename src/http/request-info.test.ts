@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { requestInfo } from "./request-info.ts";
+
+// method, target, verb, group/version, namespace, resource, subresource, name
+const rows: [string, string, string, string, string, string, string, string][] = [
+  ["GET", "/api/v1/namespaces", "list", "/v1", "", "namespaces", "", ""],
+  ["GET", "/api/v1/namespaces/other", "get", "/v1", "other", "namespaces", "", "other"],
+  ["PUT", "/api/v1/namespaces/other/finalize", "update", "/v1", "other", "namespaces", "finalize", "other"],
+  ["GET", "/api/v1/namespaces/other/pods", "list", "/v1", "other", "pods", "", ""],
+  ["POST", "/api/v1/namespaces/other/pods/a/eviction", "create", "/v1", "other", "pods", "eviction", "a"],
+  ["GET", "/api/v1/pods?watch=true", "watch", "/v1", "", "pods", "", ""],
+  ["GET", "/api/v1/pods?watch", "watch", "/v1", "", "pods", "", ""],
+  ["GET", "/api/v1/pods?watch=false", "list", "/v1", "", "pods", "", ""],
+  ["GET", "/api/v1/watch/namespaces/other/pods/a", "watch", "/v1", "other", "pods", "", "a"],
+  ["GET", "/api/v1/namespaces/other/pods/a?watch=1", "watch", "/v1", "other", "pods", "", "a"],
+  ["HEAD", "/api/v1/nodes/n", "get", "/v1", "", "nodes", "", "n"],
+  ["DELETE", "/apis/apps/v1/namespaces/x/deployments", "deletecollection", "apps/v1", "x", "deployments", "", ""],
+  ["PATCH", "/apis/apps/v1/namespaces/x/deployments/d/scale", "patch", "apps/v1", "x", "deployments", "scale", "d"],
+  ["GET", "/api/v1/pods?fieldSelector=metadata.name%3Da", "list", "/v1", "", "pods", "", "a"],
+  ["GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Anode", "get", "rbac.authorization.k8s.io/v1", "", "clusterroles", "", "system:node"],
+];
+
+for (const [method, target, verb, groupVersion, namespace, resource, subresource, name] of rows) {
+  test(`${method} ${target}`, () => {
+    const info = requestInfo(method, target);
+    assert.ok(info.isResourceRequest);
+    assert.deepEqual(
+      [info.verb, `${info.group}/${info.version}`, info.namespace, info.resource, info.subresource, info.name],
+      [verb, groupVersion, namespace, resource, subresource, name],
+    );
+  });
+}
+
+for (const target of ["/", "/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/livez/ping", "/openapi/v3/apis/apps/v1"]) {
+  test(`${target} is no resource`, () => assert.equal(requestInfo("GET", target).isResourceRequest, false));
+}
+
+test("a broken escape is refused", () => assert.throws(() => requestInfo("GET", "/api/v1/pods/%zz"), /invalid URL escape/));
