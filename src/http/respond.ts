@@ -19,6 +19,12 @@ export function sendJson(context: RequestContext, status: number, body: unknown)
   send(context, status, "application/json", Buffer.from(`${JSON.stringify(body)}\n`));
 }
 
+/** Upstream's answer for a path that nothing is registered for. */
+export function pathNotFound(context: RequestContext): void {
+  const headers = { "audit-id": context.auditId, "cache-control": "no-cache, private", "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+  context.exchange.respond(404, headers, Buffer.from("404 page not found\n"));
+}
+
 /** A Status as the wire has it. */
 export function statusBody(status: Status): Record<string, unknown> {
   return {

@@ -1,0 +1,65 @@
+/** The requests under way, so that they can be counted, timed out and drained. */
+import type { Clock } from "../api/clock.ts";
+import type { RequestContext } from "./contract.ts";
+
+export interface OpenRequests {
+  add(context: RequestContext): void;
+  readonly size: number;
+  /** Resolves when no request is open, or after so many milliseconds. */
+  idle(withinMs: number): Promise<void>;
+  close(): void;
+}
+
+const sweepMs = 1000;
+
+/**
+ * @param timeoutMs how long a request may take that is no watch and no connection kept open
+ * @param expire answers a request that took longer
+ */
+export function openRequests(options: { clock: Clock; timeoutMs: number; expire: (context: RequestContext) => void }): OpenRequests {
+  const open = new Set<RequestContext>();
+  let waiting: (() => void)[] = [];
+  let cancelSweep = options.clock.after(sweepMs, sweep);
+
+  function sweep(): void {
+    const before = options.clock.now() - options.timeoutMs;
+    for (const context of open) {
+      if (context.receivedAt > before) break; // The set keeps the order of arrival.
+      if (!isLongRunning(context) && !context.exchange.answered) options.expire(context);
+    }
+    cancelSweep = options.clock.after(sweepMs, sweep);
+  }
+
+  function remove(context: RequestContext): void {
+    open.delete(context);
+    if (open.size > 0) return;
+    for (const wake of waiting) wake();
+    waiting = [];
+  }
+
+  return {
+    add(context) {
+      open.add(context);
+      context.exchange.onClose(() => remove(context));
+    },
+    get size() {
+      return open.size;
+    },
+    idle(withinMs) {
+      if (open.size === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        const cancel = options.clock.after(withinMs, resolve);
+        waiting.push(() => {
+          cancel();
+          resolve();
+        });
+      });
+    },
+    close: () => cancelSweep(),
+  };
+}
+
+/** Watches and connections kept open have no deadline here. */
+function isLongRunning({ info }: RequestContext): boolean {
+  return info.verb === "watch" || info.verb === "proxy" || ["attach", "exec", "log", "portforward", "proxy"].includes(info.subresource);
+}

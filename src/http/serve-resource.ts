@@ -1,0 +1,65 @@
+/** From a resource path to the endpoint of its verb. */
+import { methodNotAllowed, resourceNotServed } from "../api/errors.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { Resolved, SubresourceDefinition } from "../resource/contract.ts";
+import type { RequestContext } from "./contract.ts";
+import { negotiate } from "./representation/negotiate.ts";
+import { pathNotFound } from "./respond.ts";
+
+export type Endpoint = (context: RequestContext, registry: RegistryContext) => void | Promise<void>;
+
+export interface ResourceEndpoints {
+  /** By verb: get list watch create update patch delete deletecollection. */
+  readonly verbs: Readonly<Record<string, Endpoint>>;
+  /** Subresources that are more than a view of the object, by `group/resource/subresource`. */
+  readonly subresources: Readonly<Record<string, Endpoint>>;
+}
+
+export function serveResource(context: RequestContext, registry: RegistryContext, endpoints: ResourceEndpoints): void | Promise<void> {
+  const { info, exchange } = context;
+  const resolved = registry.catalog.find(info.group, info.version, info.resource);
+  if (resolved === undefined || !resolved.version.served) {
+    if (!servesVersion(registry, info.group, info.version)) return pathNotFound(context);
+    throw resourceNotServed();
+  }
+  context.resolved = resolved;
+  const special = endpoints.subresources[`${info.group}/${info.resource}/${info.subresource}`];
+  checkPath(context, resolved);
+  if (exchange.method === "HEAD" || exchange.method === "OPTIONS") throw methodNotAllowed();
+  if (special !== undefined) {
+    context.representation = negotiate(context);
+    return special(context, registry);
+  }
+  const endpoint = Object.hasOwn(endpoints.verbs, info.verb) ? endpoints.verbs[info.verb] : undefined;
+  if (endpoint === undefined || !allowsVerb(context, resolved)) throw methodNotAllowed();
+  context.representation = negotiate(context);
+  return endpoint(context, registry);
+}
+
+function servesVersion(registry: RegistryContext, group: string, version: string): boolean {
+  return registry.catalog.definitions().some((definition) => definition.group === group && definition.versions.some((one) => one.version === version && one.served));
+}
+
+/** Refuses paths that have a resource in them and still name nothing. */
+function checkPath({ info }: RequestContext, { resource, version }: Resolved): void {
+  const { namespaced } = resource.definition;
+  const [, name] = info.parts;
+  const isNamespace = info.resource === "namespaces" && info.group === "";
+  if (!namespaced && info.namespace !== "" && !isNamespace) throw resourceNotServed();
+  if (namespaced && info.namespace === "" && name !== undefined) throw resourceNotServed();
+  if (info.subresource === "") return;
+  const subresource = version.subresources.find((one) => one.name === info.subresource);
+  if (subresource === undefined || (info.parts.length > 3 && info.subresource !== "proxy")) throw resourceNotServed();
+}
+
+function allowsVerb({ info }: RequestContext, { resource, version }: Resolved): boolean {
+  const [, name] = info.parts;
+  const subresource: SubresourceDefinition | undefined = version.subresources.find((one) => one.name === info.subresource);
+  if (subresource !== undefined) return subresource.verbs.includes(info.verb);
+  const onCollection = name === undefined;
+  const wantsCollection = info.verb === "create" || info.verb === "list" || info.verb === "deletecollection";
+  if (info.verb !== "watch" && wantsCollection !== onCollection) return false;
+  const acrossNamespaces = resource.definition.namespaced && info.namespace === "";
+  if (acrossNamespaces && (info.verb === "create" || info.verb === "deletecollection")) return false;
+  return version.verbs.includes(info.verb);
+}

@@ -1,0 +1,85 @@
+/** The line a request walks: request info, filters, route, endpoint. Source: architecture, "The line a request walks". */
+import { randomUUID } from "node:crypto";
+import { type ApiError, timeout } from "../api/errors.ts";
+import type { Clock } from "../api/clock.ts";
+import type { Logger } from "../api/logger.ts";
+import type { UserInfo } from "../api/user.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { Exchange, Filter, RequestContext, RequestInfo } from "./contract.ts";
+import type { OpenRequests } from "./open-requests.ts";
+import { requestInfo } from "./request-info.ts";
+import { pathNotFound, sendError } from "./respond.ts";
+import { type ResourceEndpoints, serveResource } from "./serve-resource.ts";
+
+/** Serves a path that names no resource. */
+export type PathHandler = (context: RequestContext) => void | Promise<void>;
+
+export interface PathRoute {
+  /** The path itself; with a `*` at the end, every path that starts so. */
+  readonly path: string;
+  readonly handler: PathHandler;
+}
+
+export interface ServeParts {
+  readonly filters: readonly Filter[];
+  readonly registry: RegistryContext;
+  readonly endpoints: ResourceEndpoints;
+  readonly routes: readonly PathRoute[];
+  readonly open: OpenRequests;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const nobody: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
+const noInfo: RequestInfo = requestInfo("", "/");
+
+/** @returns what the listener calls for each request; never throws */
+export function createServe(parts: ServeParts): (exchange: Exchange) => void {
+  const route = pathRouter(parts.routes);
+  return (exchange) => {
+    const context = newContext(exchange, parts.clock.now());
+    parts.open.add(context);
+    walk(context, parts, route).catch((error: unknown) => sendError(context, error, parts.logger));
+  };
+}
+
+async function walk(context: MutableContext, parts: ServeParts, route: (path: string) => PathHandler | undefined): Promise<void> {
+  context.info = requestInfo(context.exchange.method, context.exchange.target);
+  for (const filter of parts.filters) {
+    const pending = filter(context);
+    if (pending !== undefined) await pending;
+  }
+  if (context.info.isResourceRequest) return serveResource(context, parts.registry, parts.endpoints);
+  const handler = route(context.info.path);
+  if (handler === undefined) return pathNotFound(context);
+  return handler(context);
+}
+
+/** The answer to a request that took longer than it may. */
+export function requestTimedOut(): ApiError {
+  return timeout("request did not complete within the allotted timeout");
+}
+
+type MutableContext = { -readonly [K in keyof RequestContext]: RequestContext[K] };
+
+function newContext(exchange: Exchange, receivedAt: number): MutableContext {
+  const given = exchange.header("audit-id");
+  return {
+    exchange,
+    info: noInfo,
+    receivedAt,
+    auditId: given !== undefined && /^[\x21-\x7e]{1,64}$/.test(given) ? given : randomUUID(),
+    user: nobody,
+    resolved: undefined,
+    representation: { kind: "json", pretty: false },
+    warnings: [],
+    headers: {},
+  };
+}
+
+function pathRouter(routes: readonly PathRoute[]): (path: string) => PathHandler | undefined {
+  const exact = new Map(routes.filter(({ path }) => !path.endsWith("*")).map(({ path, handler }) => [path, handler]));
+  const prefixes = routes.filter(({ path }) => path.endsWith("*")).map(({ path, handler }) => ({ prefix: path.slice(0, -1), handler }));
+  return (path) => exact.get(path) ?? prefixes.find(({ prefix }) => path.startsWith(prefix))?.handler;
+}
+

@@ -1,0 +1,51 @@
+/** Everything a server can be told; the flags of the command and the options of the library are this one shape. */
+import type { Clock } from "./api/clock.ts";
+import type { Logger } from "./api/logger.ts";
+
+export interface ServerOptions {
+  /** `memory` forgets everything at the end; `lmdb` keeps it under `dataDir`. */
+  readonly storage: "memory" | "lmdb";
+  /** Where certificates, the kubeconfig and the embedded store live. Undefined (memory only): nothing is written to disk. */
+  readonly dataDir: string | undefined;
+  /** `full`: a write is answered after its commit is on disk. `relaxed`: after it was handed to the system. */
+  readonly durability: "full" | "relaxed";
+  /** How long old revisions can be read and watched from. */
+  readonly historyMs: number;
+  /** Bytes of old revisions beyond which the oldest go, however young. */
+  readonly historyBytesMax: number;
+  readonly eventTtlSeconds: number;
+  readonly bindAddress: string;
+  /** 0 picks a free port. */
+  readonly securePort: number;
+  /** What the `kubernetes` Service's endpoints name. Undefined: the first address that is not loopback, if any. */
+  readonly advertiseAddress: string | undefined;
+  readonly serviceClusterIpRange: string;
+  readonly tlsCertFile: string | undefined;
+  readonly tlsPrivateKeyFile: string | undefined;
+  readonly clientCaFile: string | undefined;
+  readonly anonymousAuth: boolean;
+  /** In order; `Masters` is ours: system:masters may do all, everyone may read the public paths. */
+  readonly authorizationModes: readonly string[];
+  /** As `--runtime-config` takes it. */
+  readonly runtimeConfig: string;
+  /** As `--feature-gates` takes it. */
+  readonly featureGates: string;
+  readonly requestTimeoutMs: number;
+  readonly minRequestTimeoutMs: number;
+  readonly livezGracePeriodMs: number;
+  readonly shutdownDelayMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface RunningServer {
+  /** `https://127.0.0.1:6443` */
+  readonly url: string;
+  readonly port: number;
+  /** YAML text of a kubeconfig whose user is in system:masters. */
+  readonly kubeconfig: string;
+  /** Where that text was written; undefined without a data directory. */
+  readonly kubeconfigFile: string | undefined;
+  /** Fails /readyz, waits the shutdown delay, lets open requests finish, ends watches, closes the store. */
+  close(): Promise<void>;
+}
