@@ -46,6 +46,8 @@ export interface RunningServer {
   readonly kubeconfig: string;
   /** Where that text was written; undefined without a data directory. */
   readonly kubeconfigFile: string | undefined;
+  /** PEM of the certificate and key the listener shows. */
+  readonly servingCertificate: { readonly cert: string; readonly key: string };
   /** Fails /readyz, waits the shutdown delay, lets open requests finish, ends watches, closes the store. */
   close(): Promise<void>;
 }

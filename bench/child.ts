@@ -1,0 +1,52 @@
+/** Starts a script in a process of its own and asks it for the CPU it used. */
+import { type ChildProcess, fork } from "node:child_process";
+
+export interface Usage {
+  /** User and system CPU of the process so far, milliseconds. */
+  readonly cpuMs: number;
+  readonly rssMiB: number;
+}
+
+export interface Child {
+  /** What the script sent when it was ready. */
+  readonly ready: Record<string, string>;
+  readonly readyMs: number;
+  usage(): Promise<Usage>;
+  stop(): Promise<void>;
+}
+
+export function startChild(script: URL, args: readonly string[]): Promise<Child> {
+  const startedAt = performance.now();
+  const child = fork(script, args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`${script.pathname} exited with ${code} before it was ready`)));
+    child.once("message", (ready) => {
+      child.removeAllListeners("exit");
+      resolve({ ready: ready as Record<string, string>, readyMs: performance.now() - startedAt, usage: () => askUsage(child), stop: () => stop(child) });
+    });
+  });
+}
+
+function askUsage(child: ChildProcess): Promise<Usage> {
+  return new Promise((resolve) => {
+    child.once("message", (usage) => resolve(usage as Usage));
+    child.send("usage");
+  });
+}
+
+function stop(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once("exit", () => resolve());
+    child.kill("SIGTERM");
+  });
+}
+
+/** Called by the script: says that it is ready and answers questions about its usage from then on. */
+export function serveParent(ready: Record<string, string>): void {
+  process.on("message", () => {
+    const { user, system } = process.cpuUsage();
+    process.send?.({ cpuMs: (user + system) / 1000, rssMiB: process.memoryUsage.rss() / (1 << 20) } satisfies Usage);
+  });
+  process.send?.(ready);
+}

@@ -1,0 +1,106 @@
+/** The one HTTP/2 client that drives every server under test, so that what differs is the server. */
+import { readFileSync } from "node:fs";
+import http2 from "node:http2";
+
+export interface Target {
+  readonly url: string;
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface BenchRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string;
+  readonly contentType?: string;
+}
+
+export class BenchClient {
+  readonly #session: http2.ClientHttp2Session;
+
+  constructor(target: Target) {
+    this.#session = http2.connect(target.url, {
+      ca: target.ca,
+      cert: target.cert,
+      key: target.key,
+      settings: { initialWindowSize: 16 << 20 },
+    });
+    this.#session.setMaxListeners(0);
+    this.#session.on("connect", () => this.#session.setLocalWindowSize(64 << 20));
+  }
+
+  /** @returns the status and the body */
+  send({ method, path, body, contentType }: BenchRequest): Promise<{ status: number; body: string }> {
+    return new Promise((resolve, reject) => {
+      const headers = { ":method": method, ":path": path, accept: "application/json", ...(body !== undefined && { "content-type": contentType ?? "application/json" }) };
+      const stream = this.#session.request(headers, { endStream: body === undefined });
+      let status = 0;
+      const pieces: Buffer[] = [];
+      stream.on("response", (answer) => {
+        status = Number(answer[":status"]);
+      });
+      stream.on("data", (piece: Buffer) => pieces.push(piece));
+      stream.on("end", () => resolve({ status, body: Buffer.concat(pieces).toString() }));
+      stream.on("error", reject);
+      if (body !== undefined) stream.end(body);
+    });
+  }
+
+  /** Opens a watch. @returns resolves with a function that waits until so many events came in */
+  watch(path: string): Promise<(events: number) => Promise<void>> {
+    return new Promise((resolve, reject) => {
+      const stream = this.#session.request({ ":path": path, accept: "application/json" });
+      let seen = 0;
+      let wanted = Number.POSITIVE_INFINITY;
+      let done = (): void => {};
+      stream.on("error", reject);
+      stream.on("data", (piece: Buffer) => {
+        for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) seen++;
+        if (seen >= wanted) done();
+      });
+      stream.on("response", (answer) => {
+        if (answer[":status"] !== 200) return reject(new Error(`watch: status ${answer[":status"]}`));
+        resolve((events) => {
+          wanted = events;
+          return new Promise<void>((finished) => {
+            done = finished;
+            if (seen >= wanted) finished();
+          });
+        });
+      });
+    });
+  }
+
+  /** @param concurrency requests under way at a time */
+  async run(count: number, concurrency: number, request: (index: number) => BenchRequest, wantStatus: number): Promise<void> {
+    let next = 0;
+    const worker = async (): Promise<void> => {
+      while (next < count) {
+        const wanted = request(next++);
+        const { status, body } = await this.send(wanted);
+        if (status !== wantStatus) throw new Error(`${wanted.method} ${wanted.path}: status ${status}: ${body.slice(0, 300)}`);
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, worker));
+  }
+
+  close(): void {
+    this.#session.destroy();
+  }
+}
+
+/** Reads the inline certificates of a kubeconfig this project wrote. */
+export function targetOfKubeconfig(text: string): Target {
+  const field = (name: string): string => {
+    const match = new RegExp(`${name}: "?([^"\\s]+)"?`).exec(text);
+    if (match === null) throw new Error(`the kubeconfig has no ${name}`);
+    return match[1] as string;
+  };
+  const pem = (name: string): string => Buffer.from(field(name), "base64").toString();
+  return { url: field("server"), ca: pem("certificate-authority-data"), cert: pem("client-certificate-data"), key: pem("client-key-data") };
+}
+
+export function targetOfKubeconfigFile(file: string): Target {
+  return targetOfKubeconfig(readFileSync(file, "utf8"));
+}

@@ -1,0 +1,99 @@
+/**
+ * `npm run bench [-- --objects 5000]`: CPU of the server process per operation, as ratios to two baselines measured in the same run:
+ * (a) a bare node:http2 server, (b) durable LMDB transactions of three keys at concurrency 16. (c) is this server on LMDB.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { startServer } from "../src/index.ts";
+import { type Child, startChild } from "./child.ts";
+import { BenchClient, type BenchRequest, type Target } from "./client.ts";
+import { durablePutsBaseline } from "./lmdb-baseline.ts";
+
+const { values } = parseArgs({ options: { objects: { type: "string", default: "5000" } } });
+const objects = Number(values.objects);
+const concurrency = 16;
+const watchers = 100;
+const events = 500;
+const collection = "/api/v1/namespaces/bench/configmaps";
+const payload = "x".repeat(1024);
+const name = (index: number): string => `cm-${String(index).padStart(6, "0")}`;
+
+const configMap = (metadata: object, extra: string): string => JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata, data: { payload, extra } });
+
+/** Runs one phase. @returns server CPU per operation, milliseconds */
+async function measure(child: Child, operations: number, run: () => Promise<void>): Promise<number> {
+  const before = await child.usage();
+  await run();
+  return ((await child.usage()).cpuMs - before.cpuMs) / operations;
+}
+
+async function bareBaseline(): Promise<number> {
+  const child = await startChild(new URL("server-bare.ts", import.meta.url), []);
+  const client = new BenchClient(child.ready as unknown as Target);
+  const phase = (): Promise<void> => client.run(objects, concurrency, () => ({ method: "GET", path: `${collection}/a` }), 200);
+  await phase();
+  const cpu = await measure(child, objects, phase);
+  client.close();
+  await child.stop();
+  return cpu;
+}
+
+const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
+const a = await bareBaseline();
+const b = (await durablePutsBaseline({ dir: join(directory, "baseline"), operations: objects, concurrency, keysPerTransaction: 3 })).cpuMsPerOp;
+
+const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [join(directory, "data")]);
+const client = new BenchClient(child.ready as unknown as Target);
+const phase = (request: (index: number) => BenchRequest, status: number): Promise<number> =>
+  measure(child, objects, () => client.run(objects, concurrency, request, status));
+
+await client.send({ method: "POST", path: "/api/v1/namespaces", body: JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: "bench" } }) });
+const labels = { app: "bench" };
+await client.run(500, concurrency, (i) => ({ method: "POST", path: collection, body: configMap({ name: `warm-${i}`, labels }, "0") }), 201);
+await client.run(500, concurrency, (i) => ({ method: "DELETE", path: `${collection}/warm-${i}` }), 200);
+const create = await phase((i) => ({ method: "POST", path: collection, body: configMap({ name: name(i), labels }, "0") }), 201);
+const rss = (await child.usage()).rssMiB;
+const get = await phase((i) => ({ method: "GET", path: `${collection}/${name((i * 7919) % objects)}` }), 200);
+const update = await phase((i) => ({ method: "PUT", path: `${collection}/${name(i)}`, body: configMap({ name: name(i), labels }, "1") }), 200);
+const listing = (): Promise<void> => client.run(10, 1, () => ({ method: "GET", path: collection }), 200);
+await listing();
+const list = await measure(child, 10, listing);
+const { body } = await client.send({ method: "GET", path: `${collection}?limit=1` });
+const version = JSON.parse(body).metadata.resourceVersion;
+const watchPath = `${collection}?watch=1&resourceVersion=${version}&labelSelector=app%3Dwatched`;
+const seen = await Promise.all(Array.from({ length: watchers }, () => client.watch(watchPath)));
+const fanOut = await measure(child, events * watchers, async () => {
+  const post = (i: number): BenchRequest => ({ method: "POST", path: collection, body: configMap({ name: `w-${i}`, labels: { app: "watched" } }, "0") });
+  await Promise.all([client.run(events, concurrency, post, 201), ...seen.map((wait) => wait(events))]);
+});
+const watch = fanOut - create / watchers;
+const remove = await phase((i) => ({ method: "DELETE", path: `${collection}/${name(i)}` }), 200);
+client.close();
+await child.stop();
+
+const embeddedAt = performance.now();
+const embedded = await startServer({ storage: "memory" });
+const embeddedMs = performance.now() - embeddedAt;
+await embedded.close();
+rmSync(directory, { recursive: true, force: true });
+
+const rows: [what: string, measured: string, ratio: string, goal: string][] = [
+  ["(a) bare node:http2 request", ms(a), "", ""],
+  ["(b) durable LMDB transaction, 3 keys", ms(b), "", ""],
+  ["get", ms(get), `${(get / a).toFixed(2)} × (a)`, "2 × (a)"],
+  ["create", ms(create), `${(create / (a + b)).toFixed(2)} × ((a) + (b))`, "2.5 × ((a) + (b))"],
+  ["update", ms(update), `${(update / (a + b)).toFixed(2)} × ((a) + (b))`, "2.5 × ((a) + (b))"],
+  ["delete", ms(remove), `${(remove / (a + b)).toFixed(2)} × ((a) + (b))`, "2.5 × ((a) + (b))"],
+  [`list of ${objects} 1-KB ConfigMaps`, ms(list), `${(list / a).toFixed(1)} × (a)`, "12 ms"],
+  [`watch event to one of ${watchers} watchers`, ms(watch), `${(watch / a).toFixed(3)} × (a)`, "0.006 ms"],
+  [`resident memory after ${objects} objects`, `${rss.toFixed(0)} MiB`, "", "200 MiB"],
+  ["ready in a process of its own, fresh directory, from source", `${child.readyMs.toFixed(0)} ms`, "", "500 ms (built package)"],
+  ["ready embedded in memory", `${embeddedMs.toFixed(0)} ms`, "", "150 ms"],
+];
+for (const [what, measured, ratio, goal] of rows) console.log(`${what.padEnd(62)} ${measured.padStart(12)} ${ratio.padStart(24)}   ${goal === "" ? "" : `goal: at most ${goal}`}`);
+
+function ms(value: number): string {
+  return `${value.toFixed(4)} ms`;
+}

@@ -1,0 +1,42 @@
+/** The library's face. */
+import { systemClock } from "./api/clock.ts";
+import type { RunningServer, ServerOptions } from "./options.ts";
+
+export type { RunningServer, ServerOptions } from "./options.ts";
+
+/** What each option is when it is not given to {@link startServer}. */
+export const defaultOptions: Omit<ServerOptions, "logger"> = {
+  storage: "memory",
+  dataDir: undefined,
+  durability: "full",
+  historyMs: 5 * 60_000,
+  historyBytesMax: 256 << 20,
+  eventTtlSeconds: 3600,
+  bindAddress: "127.0.0.1",
+  securePort: 0,
+  advertiseAddress: undefined,
+  serviceClusterIpRange: "10.0.0.0/24",
+  tlsCertFile: undefined,
+  tlsPrivateKeyFile: undefined,
+  clientCaFile: undefined,
+  anonymousAuth: true,
+  authorizationModes: [],
+  runtimeConfig: "",
+  featureGates: "",
+  requestTimeoutMs: 60_000,
+  minRequestTimeoutMs: 1_800_000,
+  livezGracePeriodMs: 0,
+  shutdownDelayMs: 0,
+  clock: systemClock,
+};
+
+/**
+ * Starts a server in this process, by default in memory on a free port of 127.0.0.1.
+ * @throws Error when an option is not valid, the port is taken, or the data directory is in use by another server
+ */
+export async function startServer(options: Partial<ServerOptions> = {}): Promise<RunningServer> {
+  const { openServer } = await import("./server.ts");
+  return openServer({ ...defaultOptions, logger: silentLogger, ...options });
+}
+
+const silentLogger: ServerOptions["logger"] = { info() {}, warn() {}, error() {} };
