@@ -23,7 +23,12 @@ export function startChild(script: URL, args: readonly string[]): Promise<Child>
     child.once("exit", (code) => reject(new Error(`${script.pathname} exited with ${code} before it was ready`)));
     child.once("message", (ready) => {
       child.removeAllListeners("exit");
-      resolve({ ready: ready as Record<string, string>, readyMs: performance.now() - startedAt, usage: () => askUsage(child), stop: () => stop(child) });
+      resolve({
+        ready: ready as Record<string, string>,
+        readyMs: performance.now() - startedAt,
+        usage: () => askUsage(child),
+        stop: () => stop(child),
+      });
     });
   });
 }

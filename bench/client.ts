@@ -33,7 +33,12 @@ export class BenchClient {
   /** @returns the status and the body */
   send({ method, path, body, contentType }: BenchRequest): Promise<{ status: number; body: string }> {
     return new Promise((resolve, reject) => {
-      const headers = { ":method": method, ":path": path, accept: "application/json", ...(body !== undefined && { "content-type": contentType ?? "application/json" }) };
+      const headers = {
+        ":method": method,
+        ":path": path,
+        accept: "application/json",
+        ...(body !== undefined && { "content-type": contentType ?? "application/json" }),
+      };
       const stream = this.#session.request(headers, { endStream: body === undefined });
       let status = 0;
       const pieces: Buffer[] = [];

@@ -20,7 +20,8 @@ const collection = "/api/v1/namespaces/bench/configmaps";
 const payload = "x".repeat(1024);
 const name = (index: number): string => `cm-${String(index).padStart(6, "0")}`;
 
-const configMap = (metadata: object, extra: string): string => JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata, data: { payload, extra } });
+const configMap = (metadata: object, extra: string): string =>
+  JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata, data: { payload, extra } });
 
 /** Runs one phase. @returns server CPU per operation, milliseconds */
 async function measure(child: Child, operations: number, run: () => Promise<void>): Promise<number> {
@@ -49,7 +50,11 @@ const client = new BenchClient(child.ready as unknown as Target);
 const phase = (request: (index: number) => BenchRequest, status: number): Promise<number> =>
   measure(child, objects, () => client.run(objects, concurrency, request, status));
 
-await client.send({ method: "POST", path: "/api/v1/namespaces", body: JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: "bench" } }) });
+await client.send({
+  method: "POST",
+  path: "/api/v1/namespaces",
+  body: JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: "bench" } }),
+});
 const labels = { app: "bench" };
 await client.run(500, concurrency, (i) => ({ method: "POST", path: collection, body: configMap({ name: `warm-${i}`, labels }, "0") }), 201);
 await client.run(500, concurrency, (i) => ({ method: "DELETE", path: `${collection}/warm-${i}` }), 200);
@@ -65,7 +70,11 @@ const version = JSON.parse(body).metadata.resourceVersion;
 const watchPath = `${collection}?watch=1&resourceVersion=${version}&labelSelector=app%3Dwatched`;
 const seen = await Promise.all(Array.from({ length: watchers }, () => client.watch(watchPath)));
 const fanOut = await measure(child, events * watchers, async () => {
-  const post = (i: number): BenchRequest => ({ method: "POST", path: collection, body: configMap({ name: `w-${i}`, labels: { app: "watched" } }, "0") });
+  const post = (i: number): BenchRequest => ({
+    method: "POST",
+    path: collection,
+    body: configMap({ name: `w-${i}`, labels: { app: "watched" } }, "0"),
+  });
   await Promise.all([client.run(events, concurrency, post, 201), ...seen.map((wait) => wait(events))]);
 });
 const watch = fanOut - create / watchers;
@@ -92,7 +101,8 @@ const rows: [what: string, measured: string, ratio: string, goal: string][] = [
   ["ready in a process of its own, fresh directory, from source", `${child.readyMs.toFixed(0)} ms`, "", "500 ms (built package)"],
   ["ready embedded in memory", `${embeddedMs.toFixed(0)} ms`, "", "150 ms"],
 ];
-for (const [what, measured, ratio, goal] of rows) console.log(`${what.padEnd(62)} ${measured.padStart(12)} ${ratio.padStart(24)}   ${goal === "" ? "" : `goal: at most ${goal}`}`);
+for (const [what, measured, ratio, goal] of rows)
+  console.log(`${what.padEnd(62)} ${measured.padStart(12)} ${ratio.padStart(24)}   ${goal === "" ? "" : `goal: at most ${goal}`}`);
 
 function ms(value: number): string {
   return `${value.toFixed(4)} ms`;

@@ -12,7 +12,7 @@ await donor.close();
 
 const body = Buffer.from(JSON.stringify({ payload: "x".repeat(1300) }));
 const server = http2.createSecureServer({ ...tls, ca: target.ca, requestCert: true, rejectUnauthorized: false });
-server.on("stream", (stream) => {
+server.on("stream", (stream: http2.ServerHttp2Stream) => {
   stream.on("error", () => stream.destroy());
   stream.resume();
   stream.respond({ ":status": 200, "content-type": "application/json", "content-length": body.length });

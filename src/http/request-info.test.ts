@@ -18,7 +18,16 @@ const rows: [string, string, string, string, string, string, string, string][] =
   ["DELETE", "/apis/apps/v1/namespaces/x/deployments", "deletecollection", "apps/v1", "x", "deployments", "", ""],
   ["PATCH", "/apis/apps/v1/namespaces/x/deployments/d/scale", "patch", "apps/v1", "x", "deployments", "scale", "d"],
   ["GET", "/api/v1/pods?fieldSelector=metadata.name%3Da", "list", "/v1", "", "pods", "", "a"],
-  ["GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Anode", "get", "rbac.authorization.k8s.io/v1", "", "clusterroles", "", "system:node"],
+  [
+    "GET",
+    "/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Anode",
+    "get",
+    "rbac.authorization.k8s.io/v1",
+    "",
+    "clusterroles",
+    "",
+    "system:node",
+  ],
 ];
 
 for (const [method, target, verb, groupVersion, namespace, resource, subresource, name] of rows) {

@@ -21,7 +21,12 @@ export function sendJson(context: RequestContext, status: number, body: unknown)
 
 /** Upstream's answer for a path that nothing is registered for. */
 export function pathNotFound(context: RequestContext): void {
-  const headers = { "audit-id": context.auditId, "cache-control": "no-cache, private", "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+  const headers = {
+    "audit-id": context.auditId,
+    "cache-control": "no-cache, private",
+    "content-type": "text/plain; charset=utf-8",
+    "x-content-type-options": "nosniff",
+  };
   context.exchange.respond(404, headers, Buffer.from("404 page not found\n"));
 }
 

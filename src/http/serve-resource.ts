@@ -37,7 +37,9 @@ export function serveResource(context: RequestContext, registry: RegistryContext
 }
 
 function servesVersion(registry: RegistryContext, group: string, version: string): boolean {
-  return registry.catalog.definitions().some((definition) => definition.group === group && definition.versions.some((one) => one.version === version && one.served));
+  return registry.catalog
+    .definitions()
+    .some((definition) => definition.group === group && definition.versions.some((one) => one.version === version && one.served));
 }
 
 /** Refuses paths that have a resource in them and still name nothing. */

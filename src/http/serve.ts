@@ -1,7 +1,7 @@
 /** The line a request walks: request info, filters, route, endpoint. Source: architecture, "The line a request walks". */
 import { randomUUID } from "node:crypto";
-import { type ApiError, timeout } from "../api/errors.ts";
 import type { Clock } from "../api/clock.ts";
+import { type ApiError, timeout } from "../api/errors.ts";
 import type { Logger } from "../api/logger.ts";
 import type { UserInfo } from "../api/user.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -82,4 +82,3 @@ function pathRouter(routes: readonly PathRoute[]): (path: string) => PathHandler
   const prefixes = routes.filter(({ path }) => path.endsWith("*")).map(({ path, handler }) => ({ prefix: path.slice(0, -1), handler }));
   return (path) => exact.get(path) ?? prefixes.find(({ prefix }) => path.startsWith(prefix))?.handler;
 }
-

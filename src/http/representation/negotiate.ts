@@ -1,6 +1,6 @@
 /** Chooses the form of an answer. Source: resource-api §4.4; the order of preference is upstream's: quality first, then the more specific, then as written. */
 import { ApiError, badRequest, notAcceptable } from "../../api/errors.ts";
-import type { RequestContext, Representation } from "../contract.ts";
+import type { Representation, RequestContext } from "../contract.ts";
 
 export const mediaTypes: readonly string[] = ["application/json"];
 
@@ -20,7 +20,8 @@ const plainJson: Representation = { kind: "json", pretty: false };
 export function negotiate(context: Pick<RequestContext, "exchange" | "info">): Representation {
   const accept = context.exchange.header("accept");
   const pretty = wantsPretty(context);
-  if (accept === undefined || accept === "" || accept === "application/json" || accept === "*/*") return pretty ? { kind: "json", pretty } : plainJson;
+  if (accept === undefined || accept === "" || accept === "application/json" || accept === "*/*")
+    return pretty ? { kind: "json", pretty } : plainJson;
   const clauses = parseAccept(accept);
   if (!clauses.some(({ type }) => type === "*/*" || mediaTypes.includes(type))) throw noRepresentation();
   for (const clause of clauses) {
@@ -55,7 +56,9 @@ export function parseAccept(header: string): Clause[] {
 function includeObject(value: string | null): "None" | "Metadata" | "Object" {
   if (value === null || value === "") return "Metadata";
   if (value === "None" || value === "Metadata" || value === "Object") return value;
-  throw badRequest(`Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`);
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
 }
 
 /** `pretty` decides; without it, browsers and command-line tools that a person reads get pretty output. */
@@ -72,5 +75,10 @@ function isTrue(value: string | undefined): boolean {
 
 /** No clause names a type of ours at all. */
 function noRepresentation(): ApiError {
-  return new ApiError({ code: 406, reason: "NotAcceptable", message: `406: Not Acceptable\n\nAvailable representations: ${mediaTypes.join(", ")}`, details: {} });
+  return new ApiError({
+    code: 406,
+    reason: "NotAcceptable",
+    message: `406: Not Acceptable\n\nAvailable representations: ${mediaTypes.join(", ")}`,
+    details: {},
+  });
 }

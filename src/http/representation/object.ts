@@ -17,7 +17,11 @@ export function sendEntry(context: RequestContext, entry: Entry, status: number)
   if (representation.kind === "table") {
     const store = resolved.resource.store as ResourceStore;
     const meta = { resourceVersion: String(entry.revision) };
-    sendJsonBytes(context, status, tableBody([entry], resolved, representation, meta, context.receivedAt, (one) => store.decode(one)));
+    sendJsonBytes(
+      context,
+      status,
+      tableBody([entry], resolved, representation, meta, context.receivedAt, (one) => store.decode(one)),
+    );
   } else {
     sendJsonBytes(context, status, entryAtVersion(entry, resolved).json);
   }
@@ -29,7 +33,11 @@ export function sendObject(context: RequestContext, object: KubeObject, status: 
   const { representation } = context;
   if (representation.kind === "table") {
     const resourceVersion = object.metadata.resourceVersion ?? "";
-    sendJsonBytes(context, status, tableBody([undefined as never], resolved, representation, { resourceVersion }, context.receivedAt, () => object));
+    sendJsonBytes(
+      context,
+      status,
+      tableBody([undefined as never], resolved, representation, { resourceVersion }, context.receivedAt, () => object),
+    );
   } else {
     sendJsonBytes(context, status, encodeAtVersion(object, resolved).json);
   }

@@ -18,7 +18,9 @@ export function entryAtVersion(entry: Entry, resolved: Resolved): VersionedJson 
   const form = (store as ResourceStore).form;
   if (resolved.version.version === form.version && definition.group === form.group) return entry;
   if (resolved.version.conversion === undefined) {
-    const head = Buffer.from(`{"kind":${JSON.stringify(definition.kind)},"apiVersion":${JSON.stringify(formatGroupVersion(definition.group, resolved.version.version))},`);
+    const head = Buffer.from(
+      `{"kind":${JSON.stringify(definition.kind)},"apiVersion":${JSON.stringify(formatGroupVersion(definition.group, resolved.version.version))},`,
+    );
     return { json: Buffer.concat([head, entry.json.subarray(entry.itemOffset)]), itemOffset: head.length };
   }
   return encodeAtVersion((store as ResourceStore).decode(entry), resolved);
