@@ -1,0 +1,57 @@
+/** Which way imports point, held as data. Source: docs/architecture.md, "Which way imports point". */
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { test } from "node:test";
+
+const root = import.meta.dirname;
+
+/** A part, and what its files may import besides the part itself. `contract` stands for any part's contract.ts. */
+const layers: [part: string, allowed: readonly string[]][] = [
+  ["lib", []],
+  ["data", []],
+  ["api", ["lib"]],
+  ["storage", ["api"]],
+  ["watch-cache", ["api", "lib", "contract"]],
+  ["resource", ["api", "lib", "data", "watch-cache", "contract"]],
+  ["registry", ["api", "lib", "resource", "watch-cache", "contract"]],
+  ["admission", ["api", "lib", "resource", "contract"]],
+  ["authentication", ["api", "lib", "contract"]],
+  ["authorization", ["api", "lib", "contract"]],
+  ["apis", ["api", "lib", "resource", "registry", "contract"]],
+  ["controllers", ["api", "lib", "resource", "registry", "contract"]],
+  ["boot", ["api", "lib", "resource", "registry", "contract"]],
+  ["health", ["api", "lib", "http", "contract"]],
+  ["metrics", ["api", "lib", "http", "contract"]],
+  ["http", ["api", "lib", "resource", "registry", "watch-cache", "contract"]],
+];
+
+const files = globSync("**/*.ts", { cwd: root }).filter((file) => !file.endsWith(".test.ts") && !file.endsWith(".suite.ts"));
+
+/** Static imports of a file, as paths from src/. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(root, file), "utf8");
+  return [...text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)].map(([, path]) => relative(root, join(root, dirname(file), path as string)));
+}
+
+for (const [part, allowed] of layers) {
+  test(`${part} imports only ${allowed.length === 0 ? "itself" : allowed.join(", ")}`, () => {
+    const wrong = files
+      .filter((file) => file.startsWith(`${part}/`))
+      .flatMap((file) => importsOf(file).map((imported) => ({ file, imported })))
+      .filter(({ imported }) => {
+        const target = imported.split("/")[0] as string;
+        return target !== part && !allowed.includes(target) && !(allowed.includes("contract") && imported.endsWith("/contract.ts"));
+      });
+    assert.deepEqual(wrong, []);
+  });
+}
+
+test("every part is in the table", () => {
+  const known = new Set([...layers.map(([part]) => part), "cli", "testing", "e2e"]);
+  const parts = new Set(files.filter((file) => file.includes("/")).map((file) => file.split("/")[0] as string));
+  assert.deepEqual(
+    [...parts].filter((part) => !known.has(part)),
+    [],
+  );
+});

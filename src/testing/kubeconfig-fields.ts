@@ -1,0 +1,6 @@
+/** Reads one inline PEM of a kubeconfig that this project wrote. @throws Error when it is not there */
+export function field(kubeconfig: string, name: string): string {
+  const match = new RegExp(`${name}: "?([^"\\s]+)"?`).exec(kubeconfig);
+  if (match === null) throw new Error(`the kubeconfig has no ${name}`);
+  return Buffer.from(match[1] as string, "base64").toString();
+}

@@ -1,0 +1,70 @@
+/** Plain HTTPS requests for tests that send what no proper client would. */
+import https from "node:https";
+import { field } from "./kubeconfig-fields.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly text: string;
+  /** The body, when it is JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
+  readonly body: any;
+}
+
+export interface RawRequest {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  /** Objects are sent as JSON. */
+  readonly body?: string | Buffer | object;
+  /** Without the client certificate. */
+  readonly anonymous?: boolean;
+}
+
+export interface RawClient {
+  send(request: RawRequest): Promise<Answer>;
+  close(): void;
+}
+
+/** @param kubeconfig text that this project wrote */
+export function rawClient(kubeconfig: string): RawClient {
+  const ca = field(kubeconfig, "certificate-authority-data");
+  const credentials = { cert: field(kubeconfig, "client-certificate-data"), key: field(kubeconfig, "client-key-data") };
+  const url = new URL(/server: (\S+)/.exec(kubeconfig)?.[1] as string);
+  const known = new https.Agent({ keepAlive: true, ca, ...credentials });
+  const unknown = new https.Agent({ keepAlive: true, ca });
+  return {
+    send: ({ method = "GET", path, headers = {}, body, anonymous = false }) =>
+      new Promise((resolve, reject) => {
+        const payload = body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+        const withType =
+          payload === undefined || Object.keys(headers).some((name) => name.toLowerCase() === "content-type")
+            ? headers
+            : { "content-type": "application/json", ...headers };
+        const request = https.request(
+          { host: url.hostname, port: url.port, method, path, headers: withType, agent: anonymous ? unknown : known },
+          (response) => {
+            const pieces: Buffer[] = [];
+            response.on("data", (piece: Buffer) => pieces.push(piece));
+            response.on("error", reject);
+            response.on("end", () => {
+              const text = Buffer.concat(pieces).toString();
+              const isJson = response.headers["content-type"]?.includes("json") ?? false;
+              resolve({
+                status: response.statusCode ?? 0,
+                headers: response.headers,
+                text,
+                body: isJson && text !== "" ? JSON.parse(text) : undefined,
+              });
+            });
+          },
+        );
+        request.on("error", reject);
+        request.end(payload);
+      }),
+    close() {
+      known.destroy();
+      unknown.destroy();
+    },
+  };
+}
