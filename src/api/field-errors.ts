@@ -1,10 +1,17 @@
 /** Collects everything that is wrong with one object, so that all of it comes back at once. Source: apimachinery's util/validation/field. */
 import type { StatusCause } from "./errors.ts";
+import { goQuote } from "./quote.ts";
+
+/** Go's JSON writes `<`, `>` and `&` so that they are safe in HTML. */
+const htmlUnsafe = /[<>&\u2028\u2029]/g;
+const escapeHtml = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 const bodyOfValue = (value: unknown): string => {
   if (value === undefined || value === null) return "null";
+  if (typeof value === "string") return goQuote(value);
   if (typeof value === "bigint") return String(value);
-  return JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? Number(part) : part));
+  const text = JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? Number(part) : part));
+  return text.replace(htmlUnsafe, escapeHtml);
 };
 
 export class FieldErrors {
@@ -29,7 +36,7 @@ export class FieldErrors {
 
   /** @param supported sorted as upstream sorts them, which is by text */
   notSupported(path: string, value: unknown, supported: readonly string[]): void {
-    const list = supported.map((text) => JSON.stringify(text)).join(", ");
+    const list = supported.map(goQuote).join(", ");
     this.#add("FieldValueNotSupported", path, `Unsupported value: ${bodyOfValue(value)}${list === "" ? "" : `: supported values: ${list}`}`);
   }
 

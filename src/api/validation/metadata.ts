@@ -1,0 +1,173 @@
+/** The rules every object's metadata keeps. Source: apimachinery's api/validation, with the finalizer rule of the built-in kinds. */
+import type { FieldErrors } from "../field-errors.ts";
+import { type ManagedFieldsEntry, type ObjectMeta, type OwnerReference, parseGroupVersion } from "../object.ts";
+import { goQuote } from "../quote.ts";
+import { dnsLabelProblems, finalizerProblems, labelValueProblems, type NameRule, pathSegmentNameProblems, qualifiedNameProblems } from "./names.ts";
+
+const annotationBytesMax = 256 * 1024;
+const fieldManagerBytesMax = 128;
+const subresourceBytesMax = 256;
+
+export interface MetaRules {
+  readonly namespaced: boolean;
+  readonly validateName: NameRule;
+  /** Custom resources take finalizers without a domain. */
+  readonly custom?: boolean;
+}
+
+/** Checks the metadata of an object about to be created; its name has been generated. */
+export function validateObjectMeta(meta: ObjectMeta, rules: MetaRules, errors: FieldErrors): void {
+  validateCommonMeta(meta, rules, errors);
+  if (rules.custom !== true) validateFinalizerNames(meta.finalizers, errors);
+}
+
+/**
+ * Checks the metadata of an update. Upstream checks most of it three times, for all objects as if created, for all objects as updated, and
+ * once more in the kind, so that one mistake comes back as several causes; kinds that check all of themselves again add one more.
+ * @param next with the fields the system keeps already put back
+ */
+export function validateObjectMetaUpdate(next: ObjectMeta, old: ObjectMeta, errors: FieldErrors, custom = false): void {
+  validateCommonMeta(next, { namespaced: (old.namespace ?? "") !== "", validateName: pathSegmentNameProblems }, errors);
+  validateChanges(next, old, errors);
+  validateChanges(next, old, errors);
+  if (!custom) validateFinalizerNames(next.finalizers, errors);
+}
+
+function validateCommonMeta(meta: ObjectMeta, { namespaced, validateName }: MetaRules, errors: FieldErrors): void {
+  const { generateName = "", name = "", namespace = "", generation = 0 } = meta;
+  if (generateName !== "") addInvalid(errors, "metadata.generateName", generateName, validateName(generateName, true));
+  if (name === "") errors.required("metadata.name", "name or generateName is required");
+  else addInvalid(errors, "metadata.name", name, validateName(name, false));
+  if (!namespaced && namespace !== "") errors.forbidden("metadata.namespace", "not allowed on this type");
+  if (namespaced && namespace === "") errors.required("metadata.namespace");
+  if (namespaced && namespace !== "") addInvalid(errors, "metadata.namespace", namespace, dnsLabelProblems(namespace));
+  if (generation < 0) errors.invalid("metadata.generation", generation, "must be greater than or equal to 0");
+  validateLabels(meta.labels, "metadata.labels", errors);
+  validateAnnotations(meta.annotations, "metadata.annotations", errors);
+  validateOwnerReferences(meta.ownerReferences, errors);
+  validateFinalizers(meta.finalizers, errors);
+  validateManagedFields(meta.managedFields, errors);
+}
+
+function validateChanges(next: ObjectMeta, old: ObjectMeta, errors: FieldErrors): void {
+  if (old.deletionTimestamp !== undefined) validateNoNewFinalizers(next.finalizers ?? [], old.finalizers ?? [], errors);
+  if ((next.resourceVersion ?? "") === "") errors.invalid("metadata.resourceVersion", "", "must be specified for an update");
+  if ((next.generation ?? 0) < (old.generation ?? 0)) errors.invalid("metadata.generation", next.generation ?? 0, "must not be decremented");
+  for (const field of ["name", "namespace", "uid"] as const) {
+    if ((next[field] ?? "") !== (old[field] ?? "")) errors.invalid(`metadata.${field}`, next[field] ?? "", "field is immutable");
+  }
+  for (const field of ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
+    if (next[field] !== old[field]) errors.invalid(`metadata.${field}`, next[field], "field is immutable");
+  }
+  validateLabels(next.labels, "metadata.labels", errors);
+  validateAnnotations(next.annotations, "metadata.annotations", errors);
+  validateOwnerReferences(next.ownerReferences, errors);
+  validateManagedFields(next.managedFields, errors);
+}
+
+/** Labels of an object, of a template or of a selector. */
+export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: string, errors: FieldErrors): void {
+  for (const [key, value] of Object.entries(labels ?? {})) {
+    addInvalid(errors, path, key, qualifiedNameProblems(key));
+    addInvalid(errors, path, value, labelValueProblems(value));
+  }
+}
+
+/** Keys are qualified names in which case does not matter. */
+export function validateAnnotations(annotations: Readonly<Record<string, string>> | undefined, path: string, errors: FieldErrors): void {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations ?? {})) {
+    addInvalid(errors, path, key, qualifiedNameProblems(key.toLowerCase()));
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  if (bytes > annotationBytesMax) errors.tooLong(path, annotationBytesMax);
+}
+
+function validateOwnerReferences(references: readonly OwnerReference[] | undefined, errors: FieldErrors): void {
+  let controller: string | undefined;
+  for (const reference of references ?? []) {
+    validateOwnerReference(reference, errors);
+    if (reference.controller !== true) continue;
+    const name = `${reference.kind}/${reference.name}`;
+    if (controller === undefined) controller = name;
+    else {
+      const why = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
+      errors.invalid("metadata.ownerReferences", references?.map(inOrder), why);
+    }
+  }
+}
+
+function validateOwnerReference(reference: OwnerReference, errors: FieldErrors): void {
+  const { apiVersion = "", kind = "", name = "", uid = "" } = reference;
+  const path = "metadata.ownerReferences";
+  const { group, version } = parseGroupVersion(apiVersion) ?? { group: "", version: "" };
+  if (version === "") errors.invalid(`${path}.apiVersion`, apiVersion, "version must not be empty");
+  if (kind === "") errors.invalid(`${path}.kind`, kind, "must not be empty");
+  if (name === "") errors.invalid(`${path}.name`, name, "must not be empty");
+  if (uid === "") errors.invalid(`${path}.uid`, uid, "must not be empty");
+  if (group === "" && version === "v1" && kind === "Event") {
+    errors.invalid(path, inOrder(reference), "/v1, Kind=Event is disallowed from being an owner");
+  }
+}
+
+/** As it is written: struct order, the four names always there. */
+function inOrder(reference: OwnerReference): OwnerReference {
+  const { apiVersion = "", kind = "", name = "", uid = "", controller, blockOwnerDeletion } = reference;
+  return {
+    apiVersion,
+    kind,
+    name,
+    uid,
+    ...(controller !== undefined && { controller }),
+    ...(blockOwnerDeletion !== undefined && { blockOwnerDeletion }),
+  };
+}
+
+function validateFinalizers(finalizers: readonly string[] | undefined, errors: FieldErrors): void {
+  for (const finalizer of finalizers ?? []) addInvalid(errors, "metadata.finalizers", finalizer, qualifiedNameProblems(finalizer));
+  if (finalizers?.includes("orphan") && finalizers.includes("foregroundDeletion")) {
+    errors.invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set");
+  }
+}
+
+function validateFinalizerNames(finalizers: readonly string[] | undefined, errors: FieldErrors): void {
+  for (const [index, finalizer] of (finalizers ?? []).entries()) {
+    addInvalid(errors, `metadata.finalizers[${index}]`, finalizer, finalizerProblems(finalizer));
+  }
+}
+
+function validateNoNewFinalizers(next: readonly string[], old: readonly string[], errors: FieldErrors): void {
+  const known = new Set(old);
+  const added = [...new Set(next)].filter((finalizer) => !known.has(finalizer)).sort();
+  if (added.length === 0) return;
+  const list = `[]string{${added.map(goQuote).join(", ")}}`;
+  errors.forbidden("metadata.finalizers", `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`);
+}
+
+function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefined, errors: FieldErrors): void {
+  for (const [index, { operation = "", fieldsType = "", manager = "", subresource = "" }] of (entries ?? []).entries()) {
+    const path = `metadata.managedFields[${index}]`;
+    if (operation !== "Apply" && operation !== "Update") errors.invalid(`${path}.operation`, operation, "must be `Apply` or `Update`");
+    if (fieldsType !== "" && fieldsType !== "FieldsV1") errors.invalid(`${path}.fieldsType`, fieldsType, "must be `FieldsV1`");
+    validateFieldManager(manager, `${path}.manager`, errors);
+    if (Buffer.byteLength(subresource) > subresourceBytesMax) errors.tooLong(`${path}.subresource`, subresourceBytesMax);
+  }
+}
+
+/** `fieldManager` of a write, or the manager of an entry. */
+export function validateFieldManager(manager: string, path: string, errors: FieldErrors): void {
+  if (Buffer.byteLength(manager) > fieldManagerBytesMax) errors.tooLong(path, fieldManagerBytesMax);
+  let offset = 0;
+  for (const character of manager) {
+    if (/[^\P{C}]|[^\P{Z} ]/u.test(character)) errors.invalid(path, manager, `invalid character ${unicodeName(character)} (at position ${offset})`);
+    offset += Buffer.byteLength(character);
+  }
+}
+
+/** As Go prints `%#U`: the code, and the character when it shows. */
+const unicodeName = (character: string): string => `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0")}`;
+
+/** One error for each problem of one value. */
+export function addInvalid(errors: FieldErrors, path: string, value: unknown, problems: readonly string[]): void {
+  for (const problem of problems) errors.invalid(path, value, problem);
+}
