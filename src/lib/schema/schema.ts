@@ -36,10 +36,33 @@ export interface Field {
   readonly default?: unknown;
   readonly patchStrategy?: readonly ("merge" | "replace" | "retainKeys")[];
   readonly patchMergeKey?: string;
+  /** The field holds a struct or map that merges otherwise than its type says; `type` already tells, OpenAPI repeats it. */
+  readonly mapType?: "atomic" | "granular";
   /** Any of these feature gates must be on for the field to be written, unless it was already set. */
   readonly gates?: readonly string[];
   /** Protobuf field number, and name where it differs from `name`; absent for what protobuf does not carry. */
   readonly protobuf?: { readonly number: number; readonly type: string; readonly name?: string };
+  /** Go struct this field is embedded by: part of the outer object in JSON, a message of its own in protobuf. */
+  readonly embedded?: Embedding;
+  /** Names of the Go type, then of what its list or map holds, as decoding errors print them; where they follow from `type` they are left out. */
+  readonly goTypes?: readonly string[];
+  /** Declarative validation: markers of the field and of its named type, verbatim. */
+  readonly markers?: readonly string[];
+  readonly typeMarkers?: readonly string[];
+  /** Names the union of which exactly one, or at most one, member may be set. */
+  readonly oneOf?: string;
+  readonly zeroOrOneOf?: string;
+  readonly unionDiscriminator?: boolean;
+}
+
+export interface Embedding {
+  /** Go's field name, which is its type's. */
+  readonly name: string;
+  readonly definition: string;
+  /** Absent where protobuf does not carry it (TypeMeta). */
+  readonly protobuf?: { readonly number: number; readonly type: string; readonly name?: string };
+  /** The embedding around this one, for structs embedded by embedded structs. */
+  readonly outer?: Embedding;
 }
 
 export interface Struct {
@@ -54,6 +77,16 @@ export interface Struct {
   readonly atomic: boolean;
   /** Keeps what it does not know (custom resources only). */
   readonly preserveUnknown: boolean;
+  /** A definition of OpenAPI; unset for custom resources. */
+  readonly openApi?: boolean;
+  /** Full name of the protobuf message; absent where there is none. */
+  readonly protobufName?: string;
+  readonly groupVersionKinds?: readonly { readonly group: string; readonly version: string; readonly kind: string }[];
+  /** Registered in every group and version (options of requests). */
+  readonly everyGroupVersion?: boolean;
+  readonly markers?: readonly string[];
+  /** `x-kubernetes-unions`, as OpenAPI writes it. */
+  readonly unions?: readonly unknown[];
 }
 
 export interface MapType {
@@ -67,12 +100,16 @@ export interface List {
   readonly items: Type;
   readonly listType: "atomic" | "set" | "map";
   readonly mapKeys: readonly string[];
+  /** Whether `listType` was said, or is only what holds when nothing is said. */
+  readonly listTypeDeclared?: boolean;
 }
 
 /** Any JSON value: RawExtension, JSON, FieldsV1, schema-less parts of custom resources. */
 export interface Any {
   readonly kind: "any";
   readonly definition: string;
+  /** The forms that are typed nevertheless (a schema, or a list of schemas, where JSON schema allows several things); all else is kept or refused. */
+  readonly forms?: readonly Type[];
 }
 
 export type Type = Scalar | Struct | MapType | List | Any;

@@ -1,0 +1,134 @@
+/** src/data/types.json: every built-in type in a compact form. src/resource/types-table.ts says how to read it. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { FieldExtras, FieldRow, TypeRow } from "../../src/resource/types-table.ts";
+
+/** A field, a list's item or a map's value, as the facts have it. */
+interface FactType {
+  type: string;
+  format?: string;
+  ref?: string;
+  items?: FactType;
+  values?: FactType;
+}
+
+interface FactField extends FactType {
+  ptr?: boolean;
+  omitempty?: boolean;
+  omitzero?: boolean;
+  required?: boolean;
+  inline?: boolean;
+  pb?: number;
+  pbType?: string;
+  pbName?: string;
+  listType?: string;
+  listMapKeys?: string[];
+  mapType?: string;
+  structType?: string;
+  patchStrategy?: string;
+  patchMergeKey?: string;
+  default?: unknown;
+  enum?: string[];
+  featureGate?: string[];
+  dv?: string[];
+  typeDv?: string[];
+  oneOf?: string;
+  zeroOrOneOf?: string;
+  unionDiscriminator?: boolean;
+}
+
+interface FactDefinition {
+  go: string;
+  proto?: string;
+  swagger?: boolean;
+  gvk?: { group: string; version: string; kind: string }[];
+  special?: string;
+  structType?: string;
+  everyGroupVersion?: boolean;
+  dv?: string[];
+  unions?: unknown[];
+  fields?: Record<string, FactField>;
+}
+
+type Facts = Record<string, FactDefinition>;
+
+/** Where a field holds a Go type with a name of its own, which decoding errors print: definition, then field. */
+type GoNames = Record<string, Record<string, string[]>>;
+
+export function generateTypes(factsDir: string, dataDir: string): void {
+  const facts: Facts = JSON.parse(readFileSync(join(factsDir, "types.json"), "utf8"));
+  const goNames: GoNames = JSON.parse(readFileSync(join(import.meta.dirname, "go-names.json"), "utf8"));
+  const lines = Object.entries(facts).map(([name, definition]) => {
+    return `${JSON.stringify(name)}:${JSON.stringify(typeRow(facts, definition, goNames[name] ?? {}))}`;
+  });
+  writeFileSync(join(dataDir, "types.json"), `{\n${lines.join(",\n")}\n}\n`);
+}
+
+function typeRow(facts: Facts, definition: FactDefinition, goNames: Record<string, string[]>): TypeRow {
+  return {
+    ...(definition.gvk !== undefined && { gvk: definition.gvk.map(({ group, version, kind }) => [group, version, kind] as const) }),
+    ...(definition.everyGroupVersion && { everyGroupVersion: true as const }),
+    ...(definition.proto === undefined && { protobuf: false as const }),
+    ...(definition.swagger === false && { openApi: false as const }),
+    ...(definition.structType === "atomic" && { atomic: true as const }),
+    ...(definition.dv !== undefined && { markers: definition.dv }),
+    ...(definition.unions !== undefined && { unions: definition.unions }),
+    ...(definition.special !== undefined && { special: definition.special }),
+    ...(definition.fields !== undefined && {
+      fields: Object.entries(definition.fields).map(([name, field]) => fieldRow(facts, name, field, goNames[name])),
+    }),
+  };
+}
+
+function fieldRow(facts: Facts, name: string, field: FactField, goTypes: string[] | undefined): FieldRow {
+  const flags = [
+    field.inline && "i",
+    field.ptr && "p",
+    field.omitempty && "e",
+    field.omitzero && "z",
+    field.required && "r",
+    field.unionDiscriminator && "d",
+    field.listType === "atomic" && "a",
+    field.listType === "set" && "s",
+    field.mapType === "atomic" && "m",
+    field.mapType === "granular" && "g",
+    field.structType === "granular" && "g",
+  ];
+  const extras: FieldExtras = {
+    ...(field.listMapKeys !== undefined && { keys: field.listMapKeys }),
+    ...(field.patchStrategy !== undefined && { patch: field.patchStrategy }),
+    ...(field.patchMergeKey !== undefined && { mergeKey: field.patchMergeKey }),
+    ...("default" in field && { default: field.default }),
+    ...(field.enum !== undefined && { enum: field.enum }),
+    ...(field.featureGate !== undefined && { gates: field.featureGate }),
+    ...(field.dv !== undefined && { markers: field.dv }),
+    ...(field.typeDv !== undefined && { typeMarkers: field.typeDv }),
+    ...(field.oneOf !== undefined && { oneOf: field.oneOf }),
+    ...(field.zeroOrOneOf !== undefined && { zeroOrOneOf: field.zeroOrOneOf }),
+    ...(goTypes !== undefined && { go: goTypes }),
+    ...(field.pbName !== undefined && { protobufName: field.pbName }),
+    ...(field.pbType !== undefined && field.pbType !== protobufType(facts, field) && { protobufType: field.pbType }),
+  };
+  const row = [name, typeText(field), flags.filter(Boolean).join(""), field.pb ?? 0] as const;
+  return Object.keys(extras).length === 0 ? row : [...row, extras];
+}
+
+/** `string`, `int32`, a definition's name; `[]` before it for a list, `{}` for a map. */
+function typeText(type: FactType): string {
+  if (type.ref !== undefined) return type.ref;
+  if (type.items !== undefined) return `[]${typeText(type.items)}`;
+  if (type.values !== undefined) return `{}${typeText(type.values)}`;
+  if (type.format === "byte") return "bytes";
+  if (type.type === "integer" || type.type === "number") return type.format as string;
+  if (type.type === "boolean") return "bool";
+  if (type.type === "string" || type.type === "any") return type.type;
+  throw new Error(`no type text for ${JSON.stringify(type)}`);
+}
+
+/** What protobuf calls the type, where the general rule says it; a row names only the exceptions. */
+function protobufType(facts: Facts, type: FactType): string | undefined {
+  if (type.ref !== undefined) return facts[type.ref]?.proto;
+  if (type.items !== undefined) return `repeated ${protobufType(facts, type.items)}`;
+  if (type.values !== undefined) return `map<string,${protobufType(facts, type.values)}>`;
+  return typeText(type);
+}
