@@ -1,0 +1,120 @@
+/** FieldsV1: the JSON form of a path set in metadata.managedFields. Source: resource-api §2.7; KEP-555, "managed fields". */
+import { emptySet, isEmpty, leaf, type PathNode, type PathSet, sortedElements } from "./set.ts";
+
+/** Levels of nesting that are read; managed fields of real objects have fewer than fifty. */
+const depthMax = 1000;
+
+/** @returns the plain object that stands in `fieldsV1`, keys in their written order */
+export function encodeFieldsV1(set: PathSet): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  if (set.member && set.children.size > 0) result["."] = {};
+  for (const element of sortedElements(set)) {
+    const child = set.children.get(element) as PathNode;
+    Object.defineProperty(result, element, {
+      value: child.children.size === 0 ? {} : encodeFieldsV1(child),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return result;
+}
+
+/** @throws FieldsV1Error when it is no field set. Elements of unknown kinds are skipped, as upstream does. */
+export function decodeFieldsV1(value: unknown): PathSet {
+  const root = decodeNode(value, 0);
+  // The root itself is never owned.
+  return root.member ? { member: false, children: root.children } : root;
+}
+
+export class FieldsV1Error extends Error {}
+
+function decodeNode(value: unknown, depth: number): PathNode {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new FieldsV1Error("expected an object");
+  if (depth > depthMax) throw new FieldsV1Error("exceeded max depth");
+  const children = new Map<string, PathNode>();
+  let member = false;
+  for (const [key, part] of Object.entries(value)) {
+    if (key === ".") {
+      member = true;
+      continue;
+    }
+    const element = normalElement(key);
+    if (element === undefined) continue;
+    const child = decodeNode(part, depth + 1);
+    // An element with nothing below it stands for itself.
+    children.set(element, isEmpty(child) ? leaf : child);
+  }
+  if (children.size === 0) return member ? leaf : emptySet;
+  return { member, children };
+}
+
+function normalElement(key: string): string | undefined {
+  const text = key.slice(2);
+  if (key[1] !== ":") throw new FieldsV1Error(`missing colon: ${JSON.stringify(key)}`);
+  switch (key[0]) {
+    case "f":
+      return key;
+    case "i":
+      if (!/^\d+$/.test(text)) throw new FieldsV1Error(`bad index: ${JSON.stringify(key)}`);
+      return key;
+    case "k":
+      return keyElement(parse(text) as Record<string, unknown>);
+    case "v":
+      return valueElement(parse(text));
+    default:
+      return undefined;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new FieldsV1Error(`bad element: ${text}`);
+    throw error;
+  }
+}
+
+export function fieldElement(name: string): string {
+  return `f:${name}`;
+}
+
+/** Keys in order of their names. */
+export function keyElement(keys: Readonly<Record<string, unknown>>): string {
+  const names = Object.keys(keys).sort();
+  return `k:{${names.map((name) => `${JSON.stringify(name)}:${scalarText(keys[name])}`).join(",")}}`;
+}
+
+export function valueElement(value: unknown): string {
+  return `v:${scalarText(value)}`;
+}
+
+export function indexElement(index: number): string {
+  return `i:${index}`;
+}
+
+function scalarText(value: unknown): string {
+  return typeof value === "bigint" ? String(value) : JSON.stringify(value, (_name, part) => (typeof part === "bigint" ? Number(part) : part));
+}
+
+/** A path as conflict messages print it: `.spec.containers[name="a"].image`. */
+export function formatPath(path: readonly string[]): string {
+  return path.map(formatElement).join("");
+}
+
+function formatElement(element: string): string {
+  const text = element.slice(2);
+  switch (element[0]) {
+    case "f":
+      return `.${text}`;
+    case "k":
+      return `[${Object.entries(JSON.parse(text) as Record<string, unknown>)
+        .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+        .join(",")}]`;
+    case "v":
+      return `[=${text}]`;
+    default:
+      return `[${text}]`;
+  }
+}
