@@ -4,12 +4,13 @@
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { generateResources } from "./generate/resources.ts";
 import { generateTypes } from "./generate/types.ts";
 
 /** @param factsDir the directory with types.json, resources.json … @param dataDir where the tables go */
 type Part = (factsDir: string, dataDir: string) => void;
 
-const parts: readonly Part[] = [generateTypes];
+const parts: readonly Part[] = [generateTypes, generateResources];
 
 const [factsDir] = parseArgs({ allowPositionals: true }).positionals;
 if (factsDir === undefined) {

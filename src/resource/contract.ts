@@ -17,6 +17,10 @@ export interface SubresourceDefinition {
   readonly schema: Struct | undefined;
   /** HTTP methods of a connect subresource (exec, proxy …). */
   readonly connect?: readonly string[];
+  /** Query parameters of its own by operation (`connect`, `get`), as OpenAPI shows them. */
+  readonly query?: Readonly<Record<string, readonly string[]>>;
+  /** Answers with text rather than an object (log). */
+  readonly plainText?: boolean;
 }
 
 export interface ServedVersion {
@@ -160,6 +164,11 @@ export interface ResourceStore {
   decode(entry: Entry): KubeObject;
 }
 
+/** Which versions and resources are switched on. */
+export interface RuntimeConfig {
+  serves(group: string, version: string, resource: string): boolean;
+}
+
 /** What a path names. */
 export interface Resolved {
   readonly resource: Resource;
@@ -171,8 +180,16 @@ export interface Catalog {
   /** Any served version. */
   findResource(group: string, resource: string): Resource | undefined;
   findKind(group: string, version: string, kind: string): Resolved | undefined;
-  /** Groups in discovery order; every installed definition, served or not. */
+  /** Groups in discovery order, resources by name; every definition, served or not. */
   definitions(): readonly ResourceDefinition[];
   /** Raised by every change of the definitions, so that documents made from them can be cached. */
   readonly generation: number;
+}
+
+/** A catalogue whose definitions may change (custom resources). Each change raises `generation`. */
+export interface MutableCatalog extends Catalog {
+  /** Adds a definition, or replaces the one of the same group and resource. @returns what was installed before, for the caller to close */
+  add(definition: ResourceDefinition): Resource | undefined;
+  /** @returns what was installed, for the caller to close */
+  remove(group: string, resource: string): Resource | undefined;
 }

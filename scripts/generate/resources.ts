@@ -1,0 +1,208 @@
+/** src/data/resources.json: every built-in resource, one row each. src/resource/resources-table.ts says how to read it. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { ResourceRow, ResourcesTable, SubresourceRow, VersionRow } from "../../src/resource/resources-table.ts";
+
+interface FactRow {
+  group: string;
+  version: string;
+  resource: string;
+  subresource?: string;
+  kind: string;
+  kindGroupVersion?: { group: string; version: string };
+  singular?: string;
+  namespaced: boolean;
+  verbs: string[];
+  connect?: string[];
+  shortNames?: string[];
+  categories?: string[];
+  deleteReturns?: string;
+  responseKind?: null;
+  query?: Record<string, string[]>;
+  lifecycle?: { deprecated?: string; removed?: string; replacement?: string };
+  servedByDefault: boolean;
+}
+
+interface FactStorage {
+  group: string;
+  resource: string;
+  persisted?: boolean;
+  kind: string;
+  storageGroup: string;
+  storageVersion: string;
+  key: string;
+  storageVersionHash: string;
+  priority?: string[];
+}
+
+interface Facts {
+  commonQuery: Record<string, string[]>;
+  resources: FactRow[];
+  groupPriority: { group: string; groupPriorityMinimum: number }[];
+}
+
+type Types = Record<string, { gvk?: { group: string; version: string; kind: string }[]; fields?: Record<string, unknown> }>;
+
+const allVerbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+/** PUT may create these. Source: `AllowCreateOnUpdate` of upstream's strategies. */
+const createdByUpdate = new Set([
+  "/endpoints",
+  "/events",
+  "/limitranges",
+  "/services",
+  "coordination.k8s.io/leasecandidates",
+  "coordination.k8s.io/leases",
+  "events.k8s.io/events",
+  "rbac.authorization.k8s.io/clusterrolebindings",
+  "rbac.authorization.k8s.io/clusterroles",
+  "rbac.authorization.k8s.io/rolebindings",
+  "rbac.authorization.k8s.io/roles",
+]);
+
+/** PUT of these must carry a resourceVersion. Source: `AllowUnconditionalUpdate` of upstream's strategies. */
+const updatedConditionally = new Set([
+  "admissionregistration.k8s.io/mutatingadmissionpolicies",
+  "admissionregistration.k8s.io/mutatingadmissionpolicybindings",
+  "admissionregistration.k8s.io/mutatingwebhookconfigurations",
+  "admissionregistration.k8s.io/validatingadmissionpolicies",
+  "admissionregistration.k8s.io/validatingadmissionpolicybindings",
+  "admissionregistration.k8s.io/validatingwebhookconfigurations",
+  "apiextensions.k8s.io/customresourcedefinitions",
+  "apiregistration.k8s.io/apiservices",
+  "certificates.k8s.io/clustertrustbundles",
+  "certificates.k8s.io/podcertificaterequests",
+  "coordination.k8s.io/leasecandidates",
+  "coordination.k8s.io/leases",
+  "internal.apiserver.k8s.io/storageversions",
+  "node.k8s.io/runtimeclasses",
+  "policy/poddisruptionbudgets",
+  "storage.k8s.io/csidrivers",
+  "storage.k8s.io/csinodes",
+  "storage.k8s.io/csistoragecapacities",
+  "storage.k8s.io/volumeattachments",
+  "storagemigration.k8s.io/storageversionmigrations",
+]);
+
+export function generateResources(factsDir: string, dataDir: string): void {
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(factsDir, name), "utf8"));
+  const facts = read("resources.json") as Facts;
+  const storage = new Map((read("storage.json") as { storage: FactStorage[] }).storage.map((row) => [`${row.group}/${row.resource}`, row]));
+  const types = read("types.json") as Types;
+  const table: ResourcesTable = { commonQuery: facts.commonQuery, resources: resourceRows(facts, storage, types) };
+  const lines = table.resources.map((row) => JSON.stringify(row)).join(",\n");
+  writeFileSync(join(dataDir, "resources.json"), `{\n"commonQuery":${JSON.stringify(table.commonQuery)},\n"resources":[\n${lines}\n]\n}\n`);
+}
+
+function resourceRows(facts: Facts, storage: ReadonlyMap<string, FactStorage>, types: Types): ResourceRow[] {
+  const byResource = Map.groupBy(facts.resources, (row) => `${row.group}/${row.resource}`);
+  const priority = new Map(facts.groupPriority.map(({ group, groupPriorityMinimum }) => [group, groupPriorityMinimum]));
+  // The aggregator's own group comes before all others but the core group, which has a place of its own.
+  priority.set("apiregistration.k8s.io", 18001);
+  const rows = [...byResource].map(([key, factRows]) => resourceRow(key, factRows, storage.get(key), types));
+  const rank = (group: string): number => priority.get(group) ?? 0;
+  return rows.sort((a, b) => rank(b.group) - rank(a.group) || compare(a.group, b.group) || compare(a.resource, b.resource));
+}
+
+function resourceRow(key: string, rows: FactRow[], stored: FactStorage | undefined, types: Types): ResourceRow {
+  const main = rows.find((row) => row.subresource === undefined) as FactRow;
+  const mains = rows.filter((row) => row.subresource === undefined).sort((a, b) => compareVersions(a.version, b.version));
+  const persisted = stored !== undefined && stored.persisted !== false ? stored : undefined;
+  const stores = persisted && storageKind(types, persisted, mains);
+  const same = (version: string): boolean => stores === undefined || sameTypes(types, [main.group, version, main.kind], stores);
+  return {
+    group: main.group,
+    resource: main.resource,
+    singular: main.singular as string,
+    kind: main.kind,
+    ...(main.namespaced && { namespaced: true }),
+    ...(main.shortNames && { shortNames: main.shortNames }),
+    ...(main.categories && { categories: main.categories }),
+    ...(createdByUpdate.has(key) && { createOnUpdate: true }),
+    ...(updatedConditionally.has(key) && { conditionalUpdate: true }),
+    ...(main.deleteReturns !== undefined && main.deleteReturns !== "Status" && { deleteReturnsObject: true }),
+    ...(persisted !== undefined &&
+      stores !== undefined && {
+        storage: {
+          group: stores[0],
+          version: stores[1],
+          kind: stores[2],
+          prefix: persisted.key.replace(/<.*$/, ""),
+          hash: persisted.storageVersionHash,
+        },
+      }),
+    versions: mains.map((row) => versionRow(row, rows, same(row.version))),
+  };
+}
+
+/** What is stored; the preferred version where upstream stores one that has no types any more (CustomResourceDefinition v1beta1). */
+function storageKind(types: Types, { storageGroup, storageVersion, kind }: FactStorage, mains: FactRow[]): KindName {
+  const known = typeOf(types, storageGroup, storageVersion, kind) !== undefined;
+  return [storageGroup, known ? storageVersion : (mains[0] as FactRow).version, kind];
+}
+
+function versionRow(main: FactRow, rows: FactRow[], identical: boolean): VersionRow {
+  const { deprecated, removed, replacement } = main.lifecycle ?? {};
+  return {
+    version: main.version,
+    ...(main.servedByDefault && { served: true }),
+    ...(!identical && { converted: true }),
+    ...(!isDeepStrictEqual(main.verbs, allVerbs) && { verbs: main.verbs }),
+    ...(deprecated !== undefined && { deprecated: [deprecated, removed ?? "", replacement ?? ""] as const }),
+    ...(rows.some((row) => row.subresource !== undefined && row.version === main.version) && {
+      subresources: rows.filter((row) => row.subresource !== undefined && row.version === main.version).map(subresourceRow),
+    }),
+  };
+}
+
+function subresourceRow(row: FactRow): SubresourceRow {
+  return {
+    name: row.subresource as string,
+    verbs: row.verbs,
+    kind: row.kind,
+    ...(row.kindGroupVersion && { kindGroupVersion: row.kindGroupVersion }),
+    ...(row.connect && { connect: row.connect }),
+    ...(row.query && { query: row.query }),
+    ...(row.responseKind === null && { plainText: true }),
+  };
+}
+
+/** The order in which versions of one group are preferred: v2, v1, v1beta2, v1beta1, v1alpha3. */
+function compareVersions(a: string, b: string): number {
+  const rank = (version: string): [number, number, number] => {
+    const [, major, stage, minor] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) as RegExpExecArray;
+    return [stage === undefined ? 2 : stage === "beta" ? 1 : 0, Number(major), Number(minor ?? 0)];
+  };
+  const [x, y] = [rank(a), rank(b)];
+  return y[0] - x[0] || y[1] - x[1] || y[2] - x[2];
+}
+
+type KindName = readonly [group: string, version: string, kind: string];
+
+function typeOf(types: Types, group: string, version: string, kind: string): string | undefined {
+  return Object.keys(types).find((name) => types[name]?.gvk?.some((one) => one.group === group && one.version === version && one.kind === kind));
+}
+
+/** Whether two kinds have the same JSON: the same fields all the way down, their packages aside. */
+function sameTypes(types: Types, a: KindName, b: KindName): boolean {
+  const [left, right] = [typeOf(types, ...a), typeOf(types, ...b)];
+  return left !== undefined && right !== undefined && shapeOf(types, left) === shapeOf(types, right);
+}
+
+/** Says nothing about the JSON of a field, only about its validation or its place in protobuf. */
+const aside = new Set(["dv", "typeDv", "pb", "pbType", "pbName", "enum", "featureGate"]);
+
+/** Everything reachable from a type within its group, as text in which versions have no name. */
+function shapeOf(types: Types, name: string, seen = new Set<string>()): string {
+  if (seen.has(name)) return "";
+  seen.add(name);
+  const group = name.split(".").slice(0, -2).join(".");
+  const fields = JSON.stringify(types[name]?.fields ?? types[name], (key, value) => (aside.has(key) ? undefined : value));
+  const references = [...fields.matchAll(/"ref":"([^"]+)"/g)]
+    .map(([, reference]) => reference as string)
+    .filter((one) => one.startsWith(`${group}.v`));
+  return [fields.replace(/("ref":"[^"]*\.)v\w+(\.\w+")/g, "$1$2"), ...references.map((one) => shapeOf(types, one, seen))].join("\n");
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

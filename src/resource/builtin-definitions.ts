@@ -1,0 +1,123 @@
+/** The built-in resources: rows of src/data/resources.json, with the code that some kinds add. */
+import assert from "node:assert/strict";
+import type { Struct } from "../lib/schema/schema.ts";
+import { builtinSchema, definitionOf } from "./builtin-schemas.ts";
+import type { Conversion, ResourceDefinition, RuntimeConfig, ServedVersion, StorageForm, Strategy, SubresourceDefinition } from "./contract.ts";
+import { type ResourceRow, readResourcesTable, type SubresourceRow, type VersionRow } from "./resources-table.ts";
+import { strategy } from "./strategy.ts";
+
+export interface BuiltinOptions {
+  /** By `group/resource`; kinds without an entry have nothing special. */
+  readonly strategies: Readonly<Record<string, Strategy>>;
+  /** By `group/resource/version`; needed where a version's fields are not those of what is stored. */
+  readonly conversions: Readonly<Record<string, Conversion>>;
+  readonly served: RuntimeConfig;
+}
+
+/** @returns every definition, served or not, in discovery order; schemas are built when first read */
+export function builtinDefinitions(options: BuiltinOptions): ResourceDefinition[] {
+  return readResourcesTable().resources.map((row) => definitionFrom(row, options));
+}
+
+/** A resource of one version, as far as switching it on and off goes. */
+export interface BuiltinVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  /** Unless switched off. */
+  readonly servedByDefault: boolean;
+  /** False: its fields differ from what is stored, and there is no conversion between them. */
+  readonly convertible: boolean;
+}
+
+/** What `--runtime-config` can speak of. */
+export function builtinVersions(conversions: Readonly<Record<string, Conversion>>): BuiltinVersion[] {
+  return readResourcesTable().resources.flatMap(({ group, resource, versions }) =>
+    versions.map(({ version, served, converted }) => ({
+      group,
+      version,
+      resource,
+      servedByDefault: served === true,
+      convertible: converted !== true || Object.hasOwn(conversions, `${group}/${resource}/${version}`),
+    })),
+  );
+}
+
+function definitionFrom(row: ResourceRow, { strategies, conversions, served }: BuiltinOptions): ResourceDefinition {
+  const key = `${row.group}/${row.resource}`;
+  const special = Object.hasOwn(strategies, key) ? strategies[key] : undefined;
+  const hasStatus = row.versions.some(({ subresources }) => subresources?.some(({ name }) => name === "status"));
+  return {
+    group: row.group,
+    resource: row.resource,
+    singular: row.singular,
+    kind: row.kind,
+    listKind: `${row.kind}List`,
+    namespaced: row.namespaced === true,
+    shortNames: row.shortNames ?? [],
+    categories: row.categories ?? [],
+    versions: row.versions.map((version) => servedVersion(row, version, conversions, served)),
+    storage: row.storage && storageForm(row.storage),
+    allowCreateOnUpdate: row.createOnUpdate === true,
+    allowUnconditionalUpdate: row.conditionalUpdate !== true,
+    deleteReturnsObject: row.deleteReturnsObject === true,
+    custom: false,
+    strategy: strategy({ ...special, isolatesStatus: hasStatus && special?.isolatesStatus !== false }),
+  };
+}
+
+const allVerbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+function servedVersion(
+  { group, resource, kind }: ResourceRow,
+  row: VersionRow,
+  conversions: Readonly<Record<string, Conversion>>,
+  runtimeConfig: RuntimeConfig,
+): ServedVersion {
+  const key = `${group}/${resource}/${row.version}`;
+  const conversion = Object.hasOwn(conversions, key) ? conversions[key] : undefined;
+  const served = runtimeConfig.serves(group, row.version, resource);
+  assert.ok(!served || row.converted !== true || conversion !== undefined, `${key} is served and cannot be converted`);
+  const [since, removedIn, replacement] = row.deprecated ?? [];
+  return {
+    version: row.version,
+    get schema(): Struct {
+      return schemaOf(group, row.version, kind);
+    },
+    served,
+    ...(since !== undefined && { deprecated: { since, ...(removedIn && { removedIn }), ...(replacement && { replacement }) } }),
+    subresources: (row.subresources ?? []).map((one) => subresource(group, row.version, one)),
+    ...(conversion !== undefined && { conversion }),
+    verbs: row.verbs ?? allVerbs,
+  };
+}
+
+function subresource(group: string, version: string, row: SubresourceRow): SubresourceDefinition {
+  const { group: kindGroup, version: kindVersion } = row.kindGroupVersion ?? { group, version };
+  return {
+    ...row,
+    get schema(): Struct | undefined {
+      const definition = definitionOf(kindGroup, kindVersion, row.kind);
+      return definition === undefined ? undefined : builtinSchema(definition);
+    },
+  };
+}
+
+function storageForm({ group, version, kind, prefix, hash }: NonNullable<ResourceRow["storage"]>): StorageForm {
+  return {
+    group,
+    version,
+    kind,
+    get schema(): Struct {
+      return schemaOf(group, version, kind);
+    },
+    prefix,
+    versionHash: hash,
+  };
+}
+
+function schemaOf(group: string, version: string, kind: string): Struct {
+  const definition = definitionOf(group, version, kind);
+  assert.ok(definition !== undefined, `no type for ${group}/${version} ${kind}`);
+  return builtinSchema(definition);
+}
