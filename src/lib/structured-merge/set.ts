@@ -27,7 +27,10 @@ export class PathSetBuilder {
 
   child(element: string): PathSetBuilder {
     let child = this.#children.get(element);
-    if (child === undefined) this.#children.set(element, (child = new PathSetBuilder()));
+    if (child === undefined) {
+      child = new PathSetBuilder();
+      this.#children.set(element, child);
+    }
     return child;
   }
 

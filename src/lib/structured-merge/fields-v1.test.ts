@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decodeFieldsV1, encodeFieldsV1, FieldsV1Error, formatPath } from "./fields-v1.ts";
+import { countPaths, difference, equalSets, has, intersection, leaves, type PathSet, pathSetOf, paths, recursiveDifference, union } from "./set.ts";
+
+const roundTrips: string[] = [
+  "{}",
+  '{"f:a":{}}',
+  '{"f:data":{".":{},"f:k":{}}}',
+  '{"f:spec":{"f:containers":{"k:{\\"name\\":\\"a\\"}":{".":{},"f:image":{},"f:ports":{"k:{\\"containerPort\\":80,\\"protocol\\":\\"TCP\\"}":{".":{},"f:name":{}}}}}}}',
+  '{"f:finalizers":{".":{},"v:\\"x\\"":{}}}',
+  '{"f:l":{"i:0":{},"i:10":{}}}',
+  '{"f:constructor":{},"f:__proto__":{}}',
+];
+for (const text of roundTrips) {
+  test(`round trip of ${text}`, () => {
+    const set = decodeFieldsV1(JSON.parse(text));
+    assert.ok(equalSets(decodeFieldsV1(encodeFieldsV1(set)), set));
+    assert.equal(JSON.parse(text) && sortedText(encodeFieldsV1(set)), sortedText(JSON.parse(text)));
+    assert.equal([...paths(set)].length, countPaths(set));
+  });
+}
+
+/** Order of keys does not matter here. */
+function sortedText(value: unknown): string {
+  return JSON.stringify(value, (_key, part) => (typeof part === "object" && part !== null ? Object.fromEntries(Object.entries(part).sort()) : part));
+}
+
+test("key elements come out with their keys in order", () => {
+  const set = decodeFieldsV1({ 'k:{"protocol":"TCP","containerPort":80}': {} });
+  assert.deepEqual(Object.keys(encodeFieldsV1(set)), ['k:{"containerPort":80,"protocol":"TCP"}']);
+});
+
+for (const [what, value] of [
+  ["a list", []],
+  ["no colon", { abc: {} }],
+  ["a bad key", { "k:{": {} }],
+  ["a bad index", { "i:x": {} }],
+  ["a leaf that is no object", { "f:a": 1 }],
+] as const) {
+  test(`refused: ${what}`, () => assert.throws(() => decodeFieldsV1(value), FieldsV1Error));
+}
+
+test("paths print as conflict messages show them", () => {
+  assert.equal(formatPath(["f:spec", "f:containers", 'k:{"name":"a"}', "f:image"]), '.spec.containers[name="a"].image');
+  assert.equal(formatPath(["f:metadata", "f:finalizers", 'v:"x"']), '.metadata.finalizers[="x"]');
+});
+
+const of = (...texts: string[]): PathSet => pathSetOf(texts.map((text) => text.split("/")));
+const a = of("f:a", "f:a/f:b", "f:c/f:d");
+const b = of("f:a/f:b", "f:c", "f:e");
+const rows: [what: string, got: PathSet, want: PathSet][] = [
+  ["union", union(a, b), of("f:a", "f:a/f:b", "f:c/f:d", "f:c", "f:e")],
+  ["intersection", intersection(a, b), of("f:a/f:b")],
+  ["difference", difference(a, b), of("f:a", "f:c/f:d")],
+  ["recursive difference", recursiveDifference(a, b), of("f:a")],
+  ["leaves", leaves(a), of("f:a/f:b", "f:c/f:d")],
+];
+for (const [what, got, want] of rows) test(what, () => assert.deepEqual([...paths(got)], [...paths(want)]));
+
+test("membership", () => {
+  assert.ok(has(a, ["f:a"]));
+  assert.ok(!has(a, ["f:c"]));
+  assert.ok(!has(a, ["f:c", "f:x"]));
+});
