@@ -1,0 +1,161 @@
+/** Discovery: what this server serves. Source: upstream's discovery and aggregated discovery; resource-api §4.4 for the choice of a form. */
+import { createHash } from "node:crypto";
+import { methodNotAllowed, notAcceptable } from "../../api/errors.ts";
+import { indentJson } from "../../lib/json/indent.ts";
+import type { Catalog } from "../../resource/contract.ts";
+import {
+  apiGroup,
+  apiGroupDiscoveryList,
+  apiGroupList,
+  apiResourceList,
+  apiVersions,
+  type ServedGroup,
+  type ServerAddresses,
+  servedGroups,
+} from "../../resource/discovery.ts";
+import type { RequestContext } from "../contract.ts";
+import { mediaTypes, negotiate, parseAccept } from "../representation/negotiate.ts";
+import { pathNotFound, send, statusBody } from "../respond.ts";
+
+export interface DiscoveryDependencies {
+  readonly catalog: Catalog;
+  /** `host:port` that clients reach this server at. */
+  serverAddress(): string;
+  /** Paths outside the resource API, such as `/healthz`, for the list at `/`. */
+  readonly paths: readonly string[];
+}
+
+export interface Discovery {
+  /** `/` */
+  root(context: RequestContext): void;
+  /** `/api` and below, as far as no resource is named. */
+  api(context: RequestContext): void;
+  /** `/apis` and below, as far as no resource is named. */
+  apis(context: RequestContext): void;
+}
+
+const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/** A document ready to be sent. */
+interface Document {
+  readonly body: Buffer;
+  /** Only aggregated documents carry one. */
+  readonly etag: string;
+}
+
+export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDependencies): Discovery {
+  // One document for each path, made when first asked for, forgotten as soon as the catalogue changes; unknown paths are not kept.
+  const documents = new Map<string, Document>();
+  let generation = -1;
+  let groups: readonly ServedGroup[] = [];
+
+  const document = (key: string, make: () => object | undefined): Document | undefined => {
+    const known = documents.get(key);
+    if (known !== undefined) return known;
+    const content = make();
+    if (content === undefined) return undefined;
+    const body = Buffer.from(`${JSON.stringify(content)}\n`);
+    const made = { body, etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"` };
+    documents.set(key, made);
+    return made;
+  };
+  const refresh = (): void => {
+    if (generation === catalog.generation) return;
+    generation = catalog.generation;
+    groups = servedGroups(catalog.definitions());
+    documents.clear();
+  };
+  const find = (name: string): ServedGroup | undefined => groups.find(({ group }) => group === name);
+  const named = (): readonly ServedGroup[] => groups.filter(({ group }) => group !== "");
+  const addresses = (): ServerAddresses => [{ clientCIDR: "0.0.0.0/0", serverAddress: serverAddress() }];
+  const resources = (groupName: string, versionName: string): object | undefined => {
+    const version = find(groupName)?.versions.find((one) => one.version === versionName);
+    return version && apiResourceList(groupName, version);
+  };
+  const answer = (context: RequestContext, key: string, make: () => object | undefined): void => {
+    const found = document(key, make);
+    if (found === undefined) return pathNotFound(context);
+    if (context.exchange.method !== "GET") return sendMethodNotAllowed(context);
+    sendPlain(context, found);
+  };
+  const answerList = (context: RequestContext, key: string, plain: () => object, aggregated: () => readonly ServedGroup[]): void => {
+    if (context.exchange.method !== "GET" || !wantsAggregated(context)) return answer(context, key, plain);
+    sendAggregated(context, document(`${key}#aggregated`, () => apiGroupDiscoveryList(aggregated())) as Document);
+  };
+
+  return {
+    root(context) {
+      refresh();
+      answer(context, "/", () => ({ paths: allPaths(groups, paths) }));
+    },
+    api(context) {
+      refresh();
+      const [, version, ...rest] = segmentsOf(context);
+      if (rest.length > 0) return pathNotFound(context);
+      if (version !== undefined) return answer(context, `/api/${version}`, () => resources("", version));
+      const core = find("");
+      answerList(
+        context,
+        "/api",
+        () => apiVersions(core, addresses()),
+        () => (core === undefined ? [] : [core]),
+      );
+    },
+    apis(context) {
+      refresh();
+      const [, group, version, ...rest] = segmentsOf(context);
+      if (rest.length > 0) return pathNotFound(context);
+      if (group === undefined) return answerList(context, "/apis", () => apiGroupList(named(), addresses()), named);
+      if (version !== undefined) return answer(context, `/apis/${group}/${version}`, () => (group === "" ? undefined : resources(group, version)));
+      answer(context, `/apis/${group}`, () => {
+        const found = find(group);
+        return found && apiGroup(found, addresses());
+      });
+    },
+  };
+}
+
+function segmentsOf({ info }: RequestContext): string[] {
+  return info.path.split("/").filter((segment) => segment !== "");
+}
+
+/** Upstream's discovery sends this Status with a type of plain text. */
+function sendMethodNotAllowed(context: RequestContext): void {
+  const { status } = methodNotAllowed();
+  send(context, status.code, "text/plain; charset=utf-8", Buffer.from(`${JSON.stringify(statusBody(status))}\n`));
+}
+
+function sendPlain(context: RequestContext, { body }: Document): void {
+  const { pretty, kind } = negotiate(context);
+  // Discovery documents have no Table form.
+  if (kind === "table") throw notAcceptable(mediaTypes);
+  send(context, 200, "application/json", pretty ? indentJson(body.subarray(0, -1)) : body);
+}
+
+function sendAggregated(context: RequestContext, { body, etag }: Document): void {
+  context.headers.vary = "Accept";
+  context.headers["cache-control"] = "public";
+  context.headers.etag = etag;
+  if (context.exchange.header("if-none-match") === etag) return context.exchange.respond(304, { "audit-id": context.auditId, ...context.headers });
+  send(context, 200, aggregatedType, body);
+}
+
+/** Whether the first thing in Accept that can be served is aggregated discovery; a version of it that is gone (v2beta1) is passed over. */
+function wantsAggregated({ exchange }: RequestContext): boolean {
+  for (const { type, parameters } of parseAccept(exchange.header("accept") ?? "")) {
+    if (type !== "application/json" && type !== "*/*" && type !== "application/*") continue;
+    const form = parameters.get("as");
+    if (form === undefined) return false;
+    if (form === "APIGroupDiscoveryList" && parameters.get("g") === "apidiscovery.k8s.io" && parameters.get("v") === "v2") return true;
+  }
+  return false;
+}
+
+function allPaths(groups: readonly ServedGroup[], others: readonly string[]): string[] {
+  const own = groups.flatMap(({ group, versions }) =>
+    group === ""
+      ? versions.map(({ version }) => `/api/${version}`)
+      : [`/apis/${group}`, ...versions.map(({ version }) => `/apis/${group}/${version}`)],
+  );
+  return [...new Set(["/api", "/apis", "/apis/", ...own, ...others])].sort();
+}
