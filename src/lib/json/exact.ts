@@ -1,0 +1,280 @@
+/**
+ * A JSON parser that loses nothing: it reports errors in Go's words, keeps every member of an object that repeats a key, integers of any size
+ * and the text of other numbers. Several times slower than the engine's, so it is used when `survey` or a miss tells that this matters.
+ * Source: Go's encoding/json scanner.
+ */
+import { isUtf8 } from "node:buffer";
+import { escapeGo } from "./quote.ts";
+import { JsonSyntaxError } from "./syntax-error.ts";
+
+/** As in Go. */
+export const depthMax = 10_000;
+
+/** A number with a fraction or an exponent: Go refuses it for integers, whatever its value. */
+export class NumberLiteral {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type Member = readonly [key: string, value: unknown];
+
+export interface Exact {
+  /** Numbers are a number while they are safe integers, a bigint beyond, a NumberLiteral otherwise. */
+  readonly value: unknown;
+  /** All members, in order, of each object that repeats a key; in the object itself the last one won. */
+  readonly repeated: ReadonlyMap<object, readonly Member[]>;
+}
+
+/** @throws JsonSyntaxError */
+export function parseExact(bytes: Buffer): Exact {
+  return new ExactParser(bytes).parse();
+}
+
+interface OpenArray {
+  readonly list: unknown[];
+}
+
+interface OpenObject {
+  readonly object: Record<string, unknown>;
+  readonly members: Member[];
+  key: string;
+  repeats: boolean;
+}
+
+type Open = OpenArray | OpenObject;
+
+/** Without recursion, so that depth costs no stack. */
+class ExactParser {
+  readonly #bytes: Buffer;
+  readonly #valid: boolean;
+  readonly #open: Open[] = [];
+  readonly #repeated = new Map<object, readonly Member[]>();
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.#valid = isUtf8(bytes);
+  }
+
+  parse(): Exact {
+    let value = this.#value();
+    for (let top = this.#open.at(-1); top !== undefined; top = this.#open.at(-1)) {
+      if (value !== opened) this.#add(top, value);
+      value = this.#next(top, value === opened);
+    }
+    this.#skipSpace();
+    if (this.#at < this.#bytes.length) this.#fail("after top-level value");
+    return { value, repeated: this.#repeated };
+  }
+
+  /** Goes on in the innermost array or object: its next value, or itself when it ends here. */
+  #next(top: Open, first: boolean): unknown {
+    const isArray = "list" in top;
+    const byte = this.#skipSpace();
+    if (byte === (isArray ? 0x5d : 0x7d)) {
+      this.#at++;
+      return this.#close();
+    }
+    if (!first) {
+      if (byte !== 0x2c) this.#fail(isArray ? "after array element" : "after object key:value pair");
+      this.#at++;
+    }
+    if (!isArray) this.#key(top);
+    return this.#value();
+  }
+
+  #close(): unknown {
+    const closed = this.#open.pop() as Open;
+    if ("list" in closed) return closed.list;
+    if (closed.repeats) this.#repeated.set(closed.object, closed.members);
+    return closed.object;
+  }
+
+  #key(top: OpenObject): void {
+    if (this.#skipSpace() !== 0x22) this.#fail("looking for beginning of object key string");
+    top.key = this.#string();
+    if (this.#skipSpace() !== 0x3a) this.#fail("after object key");
+    this.#at++;
+  }
+
+  #add(top: Open, value: unknown): void {
+    if ("list" in top) {
+      top.list.push(value);
+      return;
+    }
+    top.repeats ||= Object.hasOwn(top.object, top.key);
+    top.members.push([top.key, value]);
+    if (top.key === "__proto__") Object.defineProperty(top.object, top.key, { value, writable: true, enumerable: true, configurable: true });
+    else top.object[top.key] = value;
+  }
+
+  #value(): unknown {
+    const byte = this.#skipSpace();
+    switch (byte) {
+      case 0x7b:
+        return this.#begin({ object: {}, members: [], key: "", repeats: false });
+      case 0x5b:
+        return this.#begin({ list: [] });
+      case 0x22:
+        return this.#string();
+      case 0x74:
+        return this.#literal("true", true);
+      case 0x66:
+        return this.#literal("false", false);
+      case 0x6e:
+        return this.#literal("null", null);
+      default:
+        return this.#number();
+    }
+  }
+
+  #begin(open: Open): typeof opened {
+    if (this.#open.length === depthMax) this.#fail("exceeded max depth");
+    this.#open.push(open);
+    this.#at++;
+    return opened;
+  }
+
+  #literal(text: string, value: unknown): unknown {
+    for (let index = 1; index < text.length; index++) {
+      this.#at++;
+      if (this.#peek() !== text.charCodeAt(index)) this.#fail(`in literal ${text} (expecting '${text[index]}')`);
+    }
+    this.#at++;
+    return value;
+  }
+
+  #number(): unknown {
+    const start = this.#at;
+    if (this.#peek() === 0x2d) {
+      this.#at++;
+      if (!this.#isDigit()) this.#fail("in numeric literal");
+    } else if (!this.#isDigit()) this.#fail("looking for beginning of value");
+    if (this.#peek() === 0x30) this.#at++;
+    else this.#digits();
+    let integer = true;
+    if (this.#peek() === 0x2e) {
+      integer = false;
+      this.#at++;
+      if (!this.#isDigit()) this.#fail("after decimal point in numeric literal");
+      this.#digits();
+    }
+    if (this.#peek() === 0x65 || this.#peek() === 0x45) {
+      integer = false;
+      this.#at++;
+      if (this.#peek() === 0x2b || this.#peek() === 0x2d) this.#at++;
+      if (!this.#isDigit()) this.#fail("in exponent of numeric literal");
+      this.#digits();
+    }
+    const text = this.#bytes.toString("latin1", start, this.#at);
+    return integer ? integerOf(text) : new NumberLiteral(text);
+  }
+
+  #digits(): void {
+    while (this.#isDigit()) this.#at++;
+  }
+
+  #isDigit(): boolean {
+    const byte = this.#peek();
+    return byte >= 0x30 && byte <= 0x39;
+  }
+
+  #string(): string {
+    const start = ++this.#at;
+    let escaped = false;
+    for (let byte = this.#peek(); byte !== 0x22; byte = this.#peek()) {
+      if (byte === endOfText) throw new JsonSyntaxError("unexpected end of JSON input");
+      if (byte < 0x20) this.#fail("in string literal");
+      this.#at++;
+      if (byte !== 0x5c) continue;
+      escaped = true;
+      this.#escape();
+    }
+    const text = this.#decode(start, this.#at);
+    this.#at++;
+    return escaped ? (JSON.parse(`"${text}"`) as string).toWellFormed() : text;
+  }
+
+  #escape(): void {
+    const byte = this.#peek();
+    if (byte !== 0x75) {
+      if (!escapable.has(byte)) this.#fail("in string escape code");
+      this.#at++;
+      return;
+    }
+    for (let digit = 0; digit < 4; digit++) {
+      this.#at++;
+      if (!isHex(this.#peek())) this.#fail("in \\u hexadecimal character escape");
+    }
+    this.#at++;
+  }
+
+  /** Each byte that is not UTF-8 becomes U+FFFD, as in Go. */
+  #decode(start: number, end: number): string {
+    if (this.#valid) return this.#bytes.toString("utf8", start, end);
+    return decodeLoosely(this.#bytes.subarray(start, end));
+  }
+
+  #peek(): number {
+    return this.#at < this.#bytes.length ? (this.#bytes[this.#at] as number) : endOfText;
+  }
+
+  #skipSpace(): number {
+    for (;;) {
+      const byte = this.#peek();
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte;
+      this.#at++;
+    }
+  }
+
+  /** At the end of the text Go feeds its scanner one space, and reports an unexpected end only where a space may stand. */
+  #fail(context: string): never {
+    const byte = this.#peek();
+    if (byte === endOfText && !noSpaceMayFollow.test(context)) throw new JsonSyntaxError("unexpected end of JSON input");
+    throw new JsonSyntaxError(`invalid character ${quoteByte(byte === endOfText ? 0x20 : byte)} ${context}`);
+  }
+}
+
+/** Stands for an array or object whose members follow. */
+const opened = Symbol("opened");
+const endOfText = -1;
+const noSpaceMayFollow = /^in |^after decimal point/;
+const escapable: ReadonlySet<number> = new Set([...'"\\/bfnrt'].map((character) => character.charCodeAt(0)));
+
+function isHex(byte: number): boolean {
+  return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
+}
+
+function integerOf(text: string): number | bigint {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) return BigInt(text);
+  return value === 0 ? 0 : value;
+}
+
+/** Go prints the byte as if it were a code point. */
+function quoteByte(byte: number): string {
+  const character = String.fromCharCode(byte);
+  if (character === "'") return "'\\''";
+  return character === '"' ? `'"'` : `'${escapeGo(character)}'`;
+}
+
+function decodeLoosely(bytes: Buffer): string {
+  let text = "";
+  let at = 0;
+  while (at < bytes.length) {
+    const length = characterLength(bytes, at);
+    text += length === 0 ? "\ufffd" : bytes.toString("utf8", at, at + length);
+    at += length || 1;
+  }
+  return text;
+}
+
+/** Bytes of the character here, 0 when there is none. */
+function characterLength(bytes: Buffer, at: number): number {
+  const first = bytes[at] as number;
+  if (first < 0x80) return 1;
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  return at + length <= bytes.length && isUtf8(bytes.subarray(at, at + length)) ? length : 0;
+}

@@ -1,0 +1,32 @@
+/** Text as Go quotes it in messages (strconv.Quote). */
+
+const plain = /^[ !#-[\]-~]*$/;
+const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u;
+
+const shorthand = new Map([
+  ['"', '\\"'],
+  ["\\", "\\\\"],
+  ["\u0007", "\\a"],
+  ["\b", "\\b"],
+  ["\f", "\\f"],
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+  ["\v", "\\v"],
+]);
+
+export function quoteGo(text: string): string {
+  if (plain.test(text)) return `"${text}"`;
+  return `"${Array.from(text.toWellFormed(), escapeGo).join("")}"`;
+}
+
+/** One character inside quotes. */
+export function escapeGo(character: string): string {
+  const short = shorthand.get(character);
+  if (short !== undefined) return short;
+  if (character === " " || printable.test(character)) return character;
+  const code = character.codePointAt(0) as number;
+  if (code < 0x20 || code === 0x7f) return `\\x${code.toString(16).padStart(2, "0")}`;
+  if (code < 0x10000) return `\\u${code.toString(16).padStart(4, "0")}`;
+  return `\\U${code.toString(16).padStart(8, "0")}`;
+}

@@ -1,0 +1,252 @@
+/** Kubernetes quantities (`100m`, `1.5Gi`, `12e6`): parsing, the canonical text, exact arithmetic. Source: apimachinery's api/resource. */
+
+export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
+
+/** The exact value is mantissa × 10^exponent. */
+export interface Quantity {
+  readonly mantissa: bigint;
+  readonly exponent: number;
+  readonly format: QuantityFormat;
+  /** The text as given, where upstream keeps it: it is canonical, or near enough. */
+  readonly text?: string;
+}
+
+/** No quantity. The message is upstream's. */
+export class QuantityError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "QuantityError";
+  }
+}
+
+const formatWrong = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+const decimalSuffixes = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
+const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+const smallestExponent = -9;
+const int64Max = 2n ** 63n - 1n;
+/** Digits that upstream holds in an int64; beyond them it rounds and caps. */
+const fastDigitsMax = 18;
+
+export const zeroQuantity: Quantity = { mantissa: 0n, exponent: 0, format: "DecimalSI", text: "0" };
+
+/** @throws QuantityError */
+export function parseQuantity(text: string): Quantity {
+  if (text === "") throw new QuantityError(formatWrong);
+  if (text === "0") return zeroQuantity;
+  const { negative, whole, fraction, suffix } = splitQuantity(text);
+  const { base, exponent, format } = interpretSuffix(suffix);
+  const digits = whole + fraction;
+  const magnitude = BigInt(digits);
+  if (isFast(whole, fraction, exponent, format)) {
+    const value = format === "BinarySI" ? magnitude << BigInt(exponent) : magnitude;
+    if (value <= int64Max) {
+      const scale = (format === "BinarySI" ? 0 : exponent) - fraction.length;
+      const keepsText = format === "BinarySI" ? (magnitude & 7n) !== 0n : scale % 3 === 0 && !digits.endsWith("000") && !digits.startsWith("0");
+      return { mantissa: negative ? -value : value, exponent: scale, format, ...(keepsText && { text }) };
+    }
+  }
+  const exact = base === 2 ? magnitude << BigInt(exponent) : magnitude;
+  const scale = (base === 10 ? exponent : 0) - fraction.length;
+  return roundAndCap(exact, scale, format, negative);
+}
+
+/** @returns the text upstream writes @throws QuantityError */
+export function canonicalQuantity(value: string | number | bigint): string {
+  if (typeof value === "string" && plainInteger.test(value) && !value.endsWith("000")) return value;
+  return formatQuantity(parseQuantity(typeof value === "string" ? trimGo(value) : String(value)));
+}
+
+/** Upstream keeps such a text as it is. */
+const plainInteger = /^[1-9][0-9]{0,17}m?$/;
+
+/** White space as Go's strings.TrimSpace sees it. */
+function trimGo(text: string): string {
+  return text.replace(/^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/, "").trimEnd();
+}
+
+export function formatQuantity(quantity: Quantity): string {
+  if (quantity.mantissa === 0n) return "0";
+  if (quantity.text !== undefined) return quantity.text;
+  if (quantity.format === "BinarySI") {
+    const whole = exactInteger(quantity);
+    if (whole !== undefined && (whole >= 1024n || whole <= -1024n)) return formatBinary(whole);
+    return formatDecimal(quantity, "DecimalSI");
+  }
+  return formatDecimal(quantity, quantity.format);
+}
+
+export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
+  const signs = compare(signOf(a), signOf(b));
+  if (signs !== 0 || a.mantissa === 0n) return signs;
+  const larger = compare(magnitudeOf(a), magnitudeOf(b));
+  if (larger !== 0) return signOf(a) > 0 ? larger : (-larger as -1 | 1);
+  const [left, right] = align(a, b);
+  return compare(left, right);
+}
+
+export function addQuantities(a: Quantity, b: Quantity): Quantity {
+  const format = a.mantissa === 0n ? b.format : a.format;
+  if (a.mantissa === 0n || b.mantissa === 0n) return { ...withoutText(a.mantissa === 0n ? b : a), format };
+  // A sum of values so far apart is the larger one; writing it out would take as many digits.
+  if (Math.abs(magnitudeOf(a) - magnitudeOf(b)) > digitsApartMax) return { ...withoutText(magnitudeOf(a) > magnitudeOf(b) ? a : b), format };
+  const [left, right] = align(a, b);
+  return { mantissa: left + right, exponent: Math.min(a.exponent, b.exponent), format };
+}
+
+export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
+  return addQuantities(a, { mantissa: -b.mantissa, exponent: b.exponent, format: b.format });
+}
+
+/** The value when it is an integer of 64 bits. */
+export function asInteger(quantity: Quantity): number | bigint | undefined {
+  if (magnitudeOf(quantity) > 19) return undefined;
+  const whole = exactInteger(quantity);
+  return whole === undefined || whole > int64Max || whole < -int64Max - 1n ? undefined : demote(whole);
+}
+
+/** The value rounded away from zero to an integer, held within 64 bits. */
+export function integerValue(quantity: Quantity): number | bigint {
+  return scaledValue(quantity, 0);
+}
+
+/** Thousandths, rounded away from zero, held within 64 bits. */
+export function milliValue(quantity: Quantity): number | bigint {
+  return scaledValue(quantity, -3);
+}
+
+export function asApproximateFloat(quantity: Quantity): number {
+  return Number(`${quantity.mantissa}e${quantity.exponent}`);
+}
+
+interface Split {
+  readonly negative: boolean;
+  /** Digits before the dot without leading zeros, `0` when there are none. */
+  readonly whole: string;
+  readonly fraction: string;
+  readonly suffix: string;
+}
+
+const shape = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+
+function splitQuantity(text: string): Split {
+  const match = shape.exec(text);
+  if (match === null) throw new QuantityError(formatWrong);
+  const [, sign, whole, fraction = "", suffix] = match;
+  return { negative: sign === "-", whole: whole === "" ? "0" : (whole as string), fraction, suffix: suffix as string };
+}
+
+interface Suffix {
+  readonly base: 2 | 10;
+  readonly exponent: number;
+  readonly format: QuantityFormat;
+}
+
+function interpretSuffix(suffix: string): Suffix {
+  const decimal = decimalSuffixes.indexOf(suffix);
+  if (decimal >= 0) return { base: 10, exponent: (decimal - 3) * 3, format: "DecimalSI" };
+  const binary = binarySuffixes.indexOf(suffix);
+  if (binary >= 0) return { base: 2, exponent: binary * 10, format: "BinarySI" };
+  if (!/^[eE][-+]?[0-9]+$/.test(suffix)) throw new QuantityError("unable to parse quantity's suffix");
+  const exponent = BigInt(suffix.slice(suffix[1] === "+" ? 2 : 1));
+  if (exponent > int64Max || exponent < -int64Max - 1n) throw new QuantityError("unable to parse quantity's suffix");
+  return { base: 10, exponent: Number(BigInt.asIntN(32, exponent)), format: "DecimalExponent" };
+}
+
+function isFast(whole: string, fraction: string, exponent: number, format: QuantityFormat): boolean {
+  if (format === "BinarySI") return fraction === "" && 15 - whole.length - Math.trunc((exponent * 3) / 10) - 1 >= 0;
+  return whole.length + fraction.length <= fastDigitsMax && exponent - fraction.length >= smallestExponent;
+}
+
+/** Rounds up to 10^-9, away from zero: whoever asks for something gets something. Binary quantities end at the largest int64. */
+function roundAndCap(magnitude: bigint, exponent: number, format: QuantityFormat, negative: boolean): Quantity {
+  let rounded = magnitude;
+  let scale = exponent;
+  if (scale < smallestExponent) {
+    rounded = divideRoundingUp(magnitude, smallestExponent - scale);
+    scale = smallestExponent;
+  }
+  if (format !== "BinarySI") return { mantissa: negative ? -rounded : rounded, exponent: scale, format };
+  const one = 10n ** BigInt(-scale);
+  const capped = rounded > int64Max * one ? int64Max * one : rounded;
+  return { mantissa: negative ? -capped : capped, exponent: scale, format: capped < one && capped > 0n ? "DecimalSI" : "BinarySI" };
+}
+
+/** @param magnitude not negative @param places how many decimal places go */
+function divideRoundingUp(magnitude: bigint, places: number): bigint {
+  if (magnitude === 0n) return 0n;
+  if (places > String(magnitude).length) return 1n;
+  const divisor = 10n ** BigInt(places);
+  return (magnitude + divisor - 1n) / divisor;
+}
+
+function formatBinary(whole: bigint): string {
+  let amount = whole;
+  let power = 0;
+  while (amount % 1024n === 0n) {
+    amount /= 1024n;
+    power++;
+  }
+  return `${amount}${binarySuffixes[power] ?? ""}`;
+}
+
+function formatDecimal({ mantissa, exponent }: Quantity, format: "DecimalSI" | "DecimalExponent"): string {
+  const digits = String(mantissa);
+  const zeros = digits.length - digits.replace(/0+$/, "").length;
+  const scale = exponent + zeros;
+  const padding = ((scale % 3) + 3) % 3;
+  const number = digits.slice(0, digits.length - zeros) + "0".repeat(padding);
+  const power = scale - padding;
+  if (format === "DecimalExponent") return power === 0 ? number : `${number}e${power}`;
+  return `${number}${decimalSuffixes[power / 3 + 3] ?? ""}`; // Beyond 10^18 upstream writes no suffix either.
+}
+
+function scaledValue(quantity: Quantity, scale: number): number | bigint {
+  const places = quantity.exponent - scale;
+  const negative = quantity.mantissa < 0n;
+  const magnitude = negative ? -quantity.mantissa : quantity.mantissa;
+  if (magnitude === 0n) return 0;
+  if (places > 0 && magnitudeOf(quantity) - scale > 19) return negative ? -int64Max : int64Max;
+  const scaled = places >= 0 ? magnitude * 10n ** BigInt(places) : divideRoundingUp(magnitude, -places);
+  const held = scaled > int64Max ? int64Max : scaled;
+  return demote(negative ? -held : held);
+}
+
+/** Undefined when there is a fraction, or the value is past any use. */
+function exactInteger({ mantissa, exponent }: Quantity): bigint | undefined {
+  if (exponent > digitsApartMax) return undefined;
+  if (exponent >= 0) return mantissa * 10n ** BigInt(exponent);
+  if (-exponent > String(mantissa).length) return mantissa === 0n ? 0n : undefined;
+  const divisor = 10n ** BigInt(-exponent);
+  return mantissa % divisor === 0n ? mantissa / divisor : undefined;
+}
+
+/** How many digits apart two values may be for an exact sum. */
+const digitsApartMax = 1000;
+
+function align(a: Quantity, b: Quantity): [bigint, bigint] {
+  const exponent = Math.min(a.exponent, b.exponent);
+  return [a.mantissa * 10n ** BigInt(a.exponent - exponent), b.mantissa * 10n ** BigInt(b.exponent - exponent)];
+}
+
+/** Decimal digits before the point; negative for small fractions. */
+function magnitudeOf({ mantissa, exponent }: Quantity): number {
+  return String(mantissa < 0n ? -mantissa : mantissa).length + exponent;
+}
+
+function signOf({ mantissa }: Quantity): number {
+  return mantissa === 0n ? 0 : mantissa < 0n ? -1 : 1;
+}
+
+function compare<T extends number | bigint>(a: T, b: T): -1 | 0 | 1 {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function withoutText({ mantissa, exponent, format }: Quantity): Quantity {
+  return { mantissa, exponent, format };
+}
+
+function demote(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}

@@ -1,0 +1,167 @@
+/** Times as Go parses and Kubernetes writes them. Source: Go's package time, layouts RFC3339 and RFC3339Micro. */
+import { quoteGo } from "../json/quote.ts";
+
+/** The message is Go's, such as `parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`. */
+export class TimeError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "TimeError";
+  }
+}
+
+const canonicalTime = /^(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
+const canonicalMicroTime = /^(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/;
+
+/** @returns `2006-01-02T15:04:05Z`: UTC, whole seconds; undefined for Go's zero time @throws TimeError */
+export function canonicalizeTime(text: string): string | undefined {
+  const match = canonicalTime.exec(text);
+  if (match !== null && isDate(match)) return text === "0001-01-01T00:00:00Z" ? undefined : text;
+  const { ms, nanoseconds } = new TimeParser(text, layouts.seconds).parse();
+  return ms === zeroMs && nanoseconds === 0 ? undefined : `${formatDate(ms)}Z`;
+}
+
+/** @returns `2006-01-02T15:04:05.000000Z`; undefined for Go's zero time @throws TimeError */
+export function canonicalizeMicroTime(text: string): string | undefined {
+  const match = canonicalMicroTime.exec(text);
+  if (match !== null && isDate(match)) return text === "0001-01-01T00:00:00.000000Z" ? undefined : text;
+  const { ms, nanoseconds } = new TimeParser(text, layouts.microseconds).parse();
+  const micros = String(nanoseconds / 1000).padStart(6, "0");
+  return ms === zeroMs && nanoseconds === 0 ? undefined : `${formatDate(ms)}.${micros}Z`;
+}
+
+/** Go's zero time. */
+const zeroMs = Date.parse("0001-01-01T00:00:00Z");
+
+function isDate([, year, month, day]: RegExpExecArray): boolean {
+  const dayNumber = Number(day);
+  if (dayNumber >= 1 && dayNumber <= 28) return month !== "00" && Number(month) <= 12;
+  return dayNumber >= 1 && Number(month) >= 1 && Number(month) <= 12 && dayNumber <= daysIn(Number(year), Number(month));
+}
+
+function daysIn(year: number, month: number): number {
+  if (month !== 2) return [4, 6, 9, 11].includes(month) ? 30 : 31;
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+}
+
+/** Whole seconds; a zone may have moved the year out of four digits. */
+function formatDate(ms: number): string {
+  const date = new Date(ms);
+  const year = date.getUTCFullYear();
+  const yearText = year < 0 ? `-${String(-year).padStart(4, "0")}` : String(year).padStart(4, "0");
+  const iso = date.toISOString();
+  return yearText + iso.slice(iso.indexOf("-", 1), iso.indexOf("."));
+}
+
+const layouts = {
+  seconds: "2006-01-02T15:04:05Z07:00",
+  microseconds: "2006-01-02T15:04:05.000000Z07:00",
+} as const;
+
+/** Reads one time, element by element, as lenient as Go: an hour of one digit, and fractions of seconds of any length. */
+class TimeParser {
+  readonly #text: string;
+  readonly #layout: string;
+  #rest: string;
+
+  constructor(text: string, layout: string) {
+    this.#text = text;
+    this.#layout = layout;
+    this.#rest = text;
+  }
+
+  /** @returns milliseconds since 1970 of the whole second, and nanoseconds into it */
+  parse(): { ms: number; nanoseconds: number } {
+    const year = this.#year();
+    this.#skip("-");
+    const month = this.#number("01", { digits: 2, min: 1, max: 12, name: "month" });
+    this.#skip("-");
+    const day = this.#number("02", { digits: 2, min: 0, max: 99, name: "day" });
+    this.#skip("T");
+    const hour = this.#number("15", { digits: 1, min: 0, max: 23, name: "hour" });
+    this.#skip(":");
+    const minute = this.#number("04", { digits: 2, min: 0, max: 59, name: "minute" });
+    this.#skip(":");
+    const second = this.#number("05", { digits: 2, min: 0, max: 59, name: "second" });
+    const nanoseconds = this.#layout === layouts.microseconds ? this.#microseconds() : this.#fraction();
+    const zoneSeconds = this.#zone();
+    if (this.#rest !== "") this.#refuse(`: extra text: ${quoteTime(this.#rest)}`);
+    if (day < 1 || day > daysIn(year, month)) this.#refuse(": day out of range");
+    const date = new Date(0);
+    date.setUTCFullYear(year, month - 1, day);
+    date.setUTCHours(hour, minute, second);
+    return { ms: date.getTime() - zoneSeconds * 1000, nanoseconds };
+  }
+
+  #year(): number {
+    const digits = this.#rest.slice(0, 4);
+    if (!/^\d{4}$/.test(digits)) this.#cannot(this.#rest, "2006");
+    this.#rest = this.#rest.slice(4);
+    return Number(digits);
+  }
+
+  #skip(separator: string): void {
+    if (!this.#rest.startsWith(separator)) this.#cannot(this.#rest, separator);
+    this.#rest = this.#rest.slice(1);
+  }
+
+  /** Two digits, or one where `digits` is 1. */
+  #number(element: string, { digits, min, max, name }: { digits: 1 | 2; min: number; max: number; name: string }): number {
+    const found = /^\d\d?/.exec(this.#rest)?.[0] ?? "";
+    if (found.length < digits) this.#cannot(this.#rest, element);
+    this.#rest = this.#rest.slice(found.length);
+    const value = Number(found);
+    if (value < min || value > max) this.#refuse(`: ${name} out of range`);
+    return value;
+  }
+
+  /** Not in the layout, and read all the same. */
+  #fraction(): number {
+    const found = /^[.,]\d+/.exec(this.#rest)?.[0];
+    if (found === undefined) return 0;
+    this.#rest = this.#rest.slice(found.length);
+    return Number(found.slice(1, 10).padEnd(9, "0"));
+  }
+
+  #microseconds(): number {
+    if (!/^[.,]\d{6}/.test(this.#rest)) this.#cannot(this.#rest, ".000000");
+    const micros = Number(this.#rest.slice(1, 7));
+    this.#rest = this.#rest.slice(7);
+    return micros * 1000;
+  }
+
+  /** @returns seconds east of UTC */
+  #zone(): number {
+    if (this.#rest.startsWith("Z")) {
+      this.#rest = this.#rest.slice(1);
+      return 0;
+    }
+    const [found, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)/.exec(this.#rest) ?? [];
+    if (found === undefined) this.#cannot(this.#rest, "Z07:00");
+    this.#rest = this.#rest.slice(found.length);
+    if (Number(hours) > 24) this.#refuse(": time zone offset hour out of range");
+    if (Number(minutes) > 60) this.#refuse(": time zone offset minute out of range");
+    const seconds = (Number(hours) * 60 + Number(minutes)) * 60;
+    return sign === "-" ? -seconds : seconds;
+  }
+
+  #cannot(value: string, element: string): never {
+    throw new TimeError(
+      `parsing time ${quoteTime(this.#text)} as ${quoteTime(this.#layout)}: cannot parse ${quoteTime(value)} as ${quoteTime(element)}`,
+    );
+  }
+
+  #refuse(why: string): never {
+    throw new TimeError(`parsing time ${quoteTime(this.#text)}${why}`);
+  }
+}
+
+/** Package time quotes in its own way: all that is not ASCII as its bytes. */
+function quoteTime(text: string): string {
+  if (/^[ !#-[\]-~]*$/.test(text)) return quoteGo(text);
+  const escaped = Array.from(text, (character) => {
+    if (character === '"' || character === "\\") return `\\${character}`;
+    if (character >= " " && character < "\u0080") return character;
+    return Array.from(Buffer.from(character), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+  });
+  return `"${escaped.join("")}"`;
+}
