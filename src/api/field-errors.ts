@@ -1,6 +1,7 @@
 /** Collects everything that is wrong with one object, so that all of it comes back at once. Source: apimachinery's util/validation/field. */
+
+import { quoteGo } from "../lib/json/quote.ts";
 import type { StatusCause } from "./errors.ts";
-import { goQuote } from "./quote.ts";
 
 /** Go's JSON writes `<`, `>` and `&` so that they are safe in HTML. */
 const htmlUnsafe = /[<>&\u2028\u2029]/g;
@@ -8,7 +9,7 @@ const escapeHtml = (character: string): string => `\\u${character.charCodeAt(0).
 
 const bodyOfValue = (value: unknown): string => {
   if (value === undefined || value === null) return "null";
-  if (typeof value === "string") return goQuote(value);
+  if (typeof value === "string") return quoteGo(value);
   if (typeof value === "bigint") return String(value);
   const text = JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? Number(part) : part));
   return text.replace(htmlUnsafe, escapeHtml);
@@ -36,7 +37,7 @@ export class FieldErrors {
 
   /** @param supported sorted as upstream sorts them, which is by text */
   notSupported(path: string, value: unknown, supported: readonly string[]): void {
-    const list = supported.map(goQuote).join(", ");
+    const list = supported.map(quoteGo).join(", ");
     this.#add("FieldValueNotSupported", path, `Unsupported value: ${bodyOfValue(value)}${list === "" ? "" : `: supported values: ${list}`}`);
   }
 

@@ -1,7 +1,8 @@
 /** The rules every object's metadata keeps. Source: apimachinery's api/validation, with the finalizer rule of the built-in kinds. */
+
+import { quoteGo } from "../../lib/json/quote.ts";
 import type { FieldErrors } from "../field-errors.ts";
 import { type ManagedFieldsEntry, type ObjectMeta, type OwnerReference, parseGroupVersion } from "../object.ts";
-import { goQuote } from "../quote.ts";
 import { dnsLabelProblems, finalizerProblems, labelValueProblems, type NameRule, pathSegmentNameProblems, qualifiedNameProblems } from "./names.ts";
 
 const annotationBytesMax = 256 * 1024;
@@ -140,7 +141,7 @@ function validateNoNewFinalizers(next: readonly string[], old: readonly string[]
   const known = new Set(old);
   const added = [...new Set(next)].filter((finalizer) => !known.has(finalizer)).sort();
   if (added.length === 0) return;
-  const list = `[]string{${added.map(goQuote).join(", ")}}`;
+  const list = `[]string{${added.map(quoteGo).join(", ")}}`;
   errors.forbidden("metadata.finalizers", `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`);
 }
 

@@ -1,0 +1,44 @@
+/** DaemonSet. */
+import type { KubeObject } from "../../api/object.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { setTemplateDefaults } from "../core/pod-template.ts";
+import { sameValue, setAbsent, struct } from "../fields.ts";
+import { checkSelectorUnchanged, validateWorkload } from "../workload.ts";
+
+/** Counts the changes of the template; an annotation since the field was retired. */
+const generationAnnotation = "deprecated.daemonset.template.generation";
+
+export const daemonSet = strategy({
+  hasGeneration: true,
+  setDefaults(object) {
+    const spec = struct(object, "spec");
+    setAbsent(spec, { revisionHistoryLimit: 10 });
+    setTemplateDefaults(spec);
+    const update = struct(spec, "updateStrategy");
+    setAbsent(update, { type: "RollingUpdate" });
+    if (update.type === "RollingUpdate") setAbsent(struct(update, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 });
+  },
+  prepareForCreate(object) {
+    delete object.status;
+    setTemplateGeneration(object, Math.max(templateGeneration(object), 1));
+  },
+  prepareForUpdate(next, old) {
+    const changed = !sameValue(next.spec.template, old.spec.template);
+    setTemplateGeneration(next, templateGeneration(old) + (changed ? 1 : 0));
+  },
+  validate: (object, errors) => validateWorkload(object, { noun: "daemonset" }, errors),
+  validateUpdate(next, old, errors) {
+    validateWorkload(next, { noun: "daemonset" }, errors);
+    checkSelectorUnchanged(next, old, errors);
+  },
+});
+
+function templateGeneration(object: KubeObject): number {
+  const value = Number(object.metadata.annotations?.[generationAnnotation] ?? 0);
+  return Number.isSafeInteger(value) ? value : 0;
+}
+
+function setTemplateGeneration(object: KubeObject, generation: number): void {
+  object.metadata.annotations ??= {};
+  object.metadata.annotations[generationAnnotation] = String(generation);
+}

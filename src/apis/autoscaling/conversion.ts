@@ -1,0 +1,110 @@
+/**
+ * HorizontalPodAutoscaler v1 and v2. What v1 has no field for travels in annotations, in the shape upstream writes there, so that both
+ * directions lose nothing. Source: autoscaling/v1 conversion.
+ */
+import type { KubeObject } from "../../api/object.ts";
+import type { Conversion } from "../../resource/contract.ts";
+import { items, type Part, struct } from "../fields.ts";
+import { cpuMetric } from "./horizontal-pod-autoscaler.ts";
+import { metricSpecFromV1, metricSpecToV1, metricStatusFromV1, metricStatusToV1 } from "./metrics.ts";
+
+const annotationNames = {
+  metrics: "autoscaling.alpha.kubernetes.io/metrics",
+  currentMetrics: "autoscaling.alpha.kubernetes.io/current-metrics",
+  conditions: "autoscaling.alpha.kubernetes.io/conditions",
+  behavior: "autoscaling.alpha.kubernetes.io/behavior",
+} as const;
+
+export const horizontalPodAutoscalerV1: Conversion = {
+  fromStorage(object) {
+    dropAnnotations(object);
+    const { metrics, behavior, ...spec } = struct(object, "spec");
+    const { currentMetrics, conditions, ...status } = struct(object, "status");
+    const [cpu, others] = takeCpu(items(metrics), (metric) => metric.resource.target?.averageUtilization);
+    const [currentCpu] = takeCpu(items(currentMetrics), (metric) => metric.resource.current?.averageUtilization);
+    object.spec = { ...spec, ...(cpu !== undefined && { targetCPUUtilizationPercentage: cpu }) };
+    object.status = { ...status, ...(currentCpu !== undefined && { currentCPUUtilizationPercentage: currentCpu }) };
+    annotate(object, "metrics", others.map(metricSpecToV1));
+    annotate(object, "currentMetrics", items(currentMetrics).map(metricStatusToV1));
+    annotate(object, "conditions", items(conditions));
+    if (behavior) setAnnotation(object, "behavior", JSON.stringify(capitalized(behavior)));
+    return object;
+  },
+  toStorage(object) {
+    const { targetCPUUtilizationPercentage: cpu, ...spec } = struct(object, "spec");
+    const { currentCPUUtilizationPercentage: currentCpu, ...status } = struct(object, "status");
+    const others = readList(object, "metrics").map(metricSpecFromV1);
+    const metrics = typeof cpu === "number" ? [...others, cpuMetric(cpu)] : others;
+    const annotated = readList(object, "currentMetrics").map(metricStatusFromV1);
+    const currentMetrics = annotated.length === 0 && typeof currentCpu === "number" ? [currentCpuMetric(currentCpu)] : annotated;
+    const conditions = readList(object, "conditions");
+    const behavior = decapitalized(readAnnotation(object, "behavior"));
+    object.spec = { ...spec, ...(metrics.length > 0 && { metrics }), ...(behavior !== undefined && { behavior }) };
+    object.status = { ...status, ...(currentMetrics.length > 0 && { currentMetrics }), ...(conditions.length > 0 && { conditions }) };
+    dropAnnotations(object);
+    return object;
+  },
+};
+
+const currentCpuMetric = (averageUtilization: number): Part => ({ type: "Resource", resource: { name: "cpu", current: { averageUtilization } } });
+
+/** The one metric that v1 has a field for, and all others. */
+function takeCpu(metrics: readonly Part[], utilization: (metric: Part) => unknown): [number | undefined, Part[]] {
+  const first = metrics.findIndex((metric) => metric.type === "Resource" && metric.resource?.name === "cpu");
+  const value = first < 0 ? undefined : utilization(metrics[first] as Part);
+  if (typeof value !== "number") return [undefined, [...metrics]];
+  return [value, metrics.filter((_metric, index) => index !== first)];
+}
+
+type Annotated = keyof typeof annotationNames;
+
+function annotate(object: KubeObject, what: Annotated, values: readonly unknown[]): void {
+  if (values.length > 0) setAnnotation(object, what, JSON.stringify(values));
+}
+
+function setAnnotation(object: KubeObject, what: Annotated, text: string): void {
+  object.metadata.annotations ??= {};
+  object.metadata.annotations[annotationNames[what]] = text;
+}
+
+function dropAnnotations({ metadata }: KubeObject): void {
+  if (metadata.annotations === undefined) return;
+  for (const name of Object.values(annotationNames)) delete metadata.annotations[name];
+  if (Object.keys(metadata.annotations).length === 0) delete metadata.annotations;
+}
+
+/** @returns undefined also for text that is no JSON: a client may write anything there, and upstream ignores it */
+function readAnnotation(object: KubeObject, what: Annotated): unknown {
+  const text = object.metadata.annotations?.[annotationNames[what]];
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function readList(object: KubeObject, what: Annotated): Part[] {
+  const value = readAnnotation(object, what);
+  return Array.isArray(value) ? value.filter((one) => typeof one === "object" && one !== null && !Array.isArray(one)) : [];
+}
+
+/** Upstream writes the behavior from a struct without field names of JSON, so that its keys are Go's. */
+const capitalized = (behavior: unknown): unknown => renameKeys(behavior, (key) => key.charAt(0).toUpperCase() + key.slice(1), 8);
+
+function decapitalized(behavior: unknown): unknown {
+  if (typeof behavior !== "object" || behavior === null || Array.isArray(behavior)) return undefined;
+  return renameKeys(behavior, (key) => key.charAt(0).toLowerCase() + key.slice(1), 8);
+}
+
+/** @param depth how many levels are renamed; a behavior has four */
+function renameKeys(value: unknown, rename: (key: string) => string, depth: number): unknown {
+  if (depth === 0 || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((one) => renameKeys(one, rename, depth - 1));
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, part]) => part !== null)
+      .map(([key, part]) => [rename(key), renameKeys(part, rename, depth - 1)]),
+  );
+}

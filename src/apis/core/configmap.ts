@@ -1,0 +1,37 @@
+/** ConfigMap: keys that can be file names, at most 1 MiB, and immutable once it says so. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid, validateObjectMeta } from "../../api/validation/metadata.ts";
+import { configMapKeyProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { sameValue } from "../fields.ts";
+import { decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
+
+export const configMap = strategy({
+  isolatesStatus: false,
+  validate,
+  validateUpdate(next, old, errors) {
+    if (old.immutable === true) {
+      if (next.immutable !== true) errors.forbidden("immutable", "field is immutable when `immutable` is set");
+      for (const field of ["data", "binaryData"]) {
+        if (!sameValue(next[field], old[field])) errors.forbidden(field, "field is immutable when `immutable` is set");
+      }
+    }
+    validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    validate(next, errors);
+  },
+});
+
+function validate(object: KubeObject, errors: FieldErrors): void {
+  let bytes = 0;
+  for (const [key, value] of entries(object.data)) {
+    addInvalid(errors, `data[${key}]`, key, configMapKeyProblems(key));
+    if (object.binaryData && Object.hasOwn(object.binaryData, key)) errors.invalid(`data[${key}]`, key, "duplicate of key present in binaryData");
+    bytes += Buffer.byteLength(value);
+  }
+  for (const [key, value] of entries(object.binaryData)) {
+    addInvalid(errors, `binaryData[${key}]`, key, configMapKeyProblems(key));
+    bytes += decodedBytes(value);
+  }
+  if (bytes > valuesBytesMax) errors.tooLong("", valuesBytesMax);
+}

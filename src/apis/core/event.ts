@@ -1,0 +1,142 @@
+/** Event, as the core group and as events.k8s.io see it: one stored object, two sets of rules, and it expires. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
+import { dnsSubdomainProblems, pathSegmentNameProblems, qualifiedNameProblems } from "../../api/validation/names.ts";
+import type { Conversion } from "../../resource/contract.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { checkImmutable, type Part, selectable } from "../fields.ts";
+
+/** What `--event-ttl` is by default: an hour. */
+export const eventTtlSeconds = 3600;
+
+const referenceFields = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
+const referenceKeys = (prefix: string): Record<string, (object: KubeObject) => string> =>
+  Object.fromEntries(referenceFields.map((field) => [`${prefix}.${field}`, selectable(`involvedObject.${field}`)]));
+
+export const coreEvent = strategy({
+  validateName: pathSegmentNameProblems,
+  isolatesStatus: false,
+  ttlSeconds: eventTtlSeconds,
+  selectableFields: {
+    ...referenceKeys("involvedObject"),
+    reason: selectable("reason"),
+    reportingComponent: selectable("reportingComponent"),
+    source: (object) => object.source?.component || object.reportingComponent || "",
+    type: selectable("type"),
+  },
+  validate: (object, errors) => validateLegacy(object, "reportingComponent", errors),
+  validateUpdate: (next, _old, errors) => validateLegacy(next, "reportingComponent", errors),
+});
+
+export const event = strategy({
+  validateName: dnsSubdomainProblems,
+  isolatesStatus: false,
+  ttlSeconds: eventTtlSeconds,
+  selectableFields: {
+    ...referenceKeys("regarding"),
+    reason: selectable("reason"),
+    reportingController: selectable("reportingComponent"),
+    type: selectable("type"),
+  },
+  validate(object, errors) {
+    validateLegacy(object, "reportingController", errors);
+    validateSeries(object.series, errors);
+    if (object.eventTime === undefined || object.eventTime === null) errors.required("eventTime");
+    if (object.type !== "Normal" && object.type !== "Warning") errors.invalid("type", "", `has invalid value: ${object.type ?? ""}`);
+    for (const field of ["firstTimestamp", "lastTimestamp"]) if (object[field]) errors.invalid(field, "", "needs to be unset");
+    if ((object.count ?? 0) !== 0) errors.invalid("count", "", "needs to be unset");
+    if (object.source?.component || object.source?.host) errors.invalid("source", "", "needs to be unset");
+  },
+  validateUpdate(next, old, errors) {
+    validateLegacy(next, "reportingController", errors);
+    if (next.series?.count !== old.series?.count || next.series?.lastObservedTime !== old.series?.lastObservedTime) {
+      validateSeries(next.series, errors);
+    }
+    for (const [stored, shown] of immutableFields) checkImmutable(next[stored], old[stored], shown, errors);
+  },
+});
+
+/** The stored field, and the name its error carries. */
+const immutableFields = [
+  ["involvedObject", "involvedObject"],
+  ["reason", "reason"],
+  ["message", "message"],
+  ["source", "source"],
+  ["firstTimestamp", "firstTimestamp"],
+  ["lastTimestamp", "lastTimestamp"],
+  ["count", "count"],
+  ["type", "type"],
+  ["eventTime", "eventTime"],
+  ["action", "action"],
+  ["related", "related"],
+  ["reportingComponent", "reportingController"],
+  ["reportingInstance", "reportingInstance"],
+] as const;
+
+/** Fields both groups limit alike, and how long each may be. */
+const limits: [field: string, bytesMax: number][] = [
+  ["reportingInstance", 128],
+  ["action", 128],
+  ["reason", 128],
+];
+
+function validateLegacy(object: KubeObject, controllerField: string, errors: FieldErrors): void {
+  const namespace = object.metadata.namespace ?? "";
+  const involved: string = object.involvedObject?.namespace ?? "";
+  const mismatch = (): void => errors.invalid("involvedObject.namespace", involved, "does not match event.namespace");
+  if (object.eventTime === undefined || object.eventTime === null) {
+    if (involved === "" ? namespace !== "" && namespace !== "default" : namespace !== involved) mismatch();
+  } else {
+    if (involved === "" && namespace !== "default" && namespace !== "kube-system") mismatch();
+    validateReport(object, controllerField, errors);
+  }
+  addInvalid(errors, "namespace", namespace, dnsSubdomainProblems(namespace));
+}
+
+function validateReport(object: KubeObject, controllerField: string, errors: FieldErrors): void {
+  const controller = object.reportingComponent ?? "";
+  if (controller === "") errors.required(controllerField);
+  addInvalid(errors, controllerField, controller, qualifiedNameProblems(controller));
+  for (const [field, bytesMax] of limits) {
+    const value = object[field] ?? "";
+    if (value === "") errors.required(field);
+    if (Buffer.byteLength(value) > bytesMax) errors.invalid(field, "", `can have at most ${bytesMax} characters`);
+  }
+  if (Buffer.byteLength(object.message ?? "") > 1024) errors.invalid("message", "", "can have at most 1024 characters");
+}
+
+function validateSeries(series: Part | undefined, errors: FieldErrors): void {
+  if (series === undefined || series === null) return;
+  if ((series.count ?? 0) < 2) errors.invalid("series.count", "", "should be at least 2");
+  if (!series.lastObservedTime) errors.required("series.lastObservedTime");
+}
+
+/** What core/v1 calls it, and what events.k8s.io/v1 does. */
+const renamed = [
+  ["involvedObject", "regarding"],
+  ["message", "note"],
+  ["source", "deprecatedSource"],
+  ["firstTimestamp", "deprecatedFirstTimestamp"],
+  ["lastTimestamp", "deprecatedLastTimestamp"],
+  ["count", "deprecatedCount"],
+  ["reportingComponent", "reportingController"],
+] as const;
+
+function rename(object: KubeObject, from: string, to: string): void {
+  if (!Object.hasOwn(object, from)) return;
+  object[to] = object[from];
+  delete object[from];
+}
+
+/** events.k8s.io/v1 and what is stored: core/v1. */
+export const eventConversion: Conversion = {
+  toStorage(object) {
+    for (const [stored, shown] of renamed) rename(object, shown, stored);
+    return object;
+  },
+  fromStorage(object) {
+    for (const [stored, shown] of renamed) rename(object, stored, shown);
+    return object;
+  },
+};

@@ -1,0 +1,29 @@
+/** PersistentVolume and PersistentVolumeClaim. */
+import { strategy } from "../../resource/strategy.ts";
+import { type Part, setAbsent, struct } from "../fields.ts";
+import { setHostPathDefaults } from "./pod-spec.ts";
+
+export const persistentVolume = strategy({
+  setDefaults(object) {
+    const spec = struct(object, "spec");
+    setAbsent(spec, { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" });
+    setHostPathDefaults(spec.hostPath);
+    if (spec.iscsi) setAbsent(spec.iscsi, { iscsiInterface: "default" });
+  },
+  prepareForCreate(object) {
+    object.status = { phase: "Pending" };
+  },
+});
+
+export const persistentVolumeClaim = strategy({
+  setDefaults: setClaimDefaults,
+  prepareForCreate(object) {
+    object.status = { phase: "Pending" };
+  },
+});
+
+/** Of a claim, alone or as a template. */
+export function setClaimDefaults(claim: Part): void {
+  setAbsent(struct(claim, "spec"), { volumeMode: "Filesystem" });
+  setAbsent(struct(claim, "status"), { phase: "Pending" });
+}

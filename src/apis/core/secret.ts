@@ -1,0 +1,93 @@
+/** Secret: `stringData` goes into `data`, and each well-known type asks for its keys. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid, validateObjectMeta } from "../../api/validation/metadata.ts";
+import { configMapKeyProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
+import { JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { checkImmutable, sameValue, selectableAt } from "../fields.ts";
+import { decodedBytes, entries, setEntry, valuesBytesMax } from "./key-values.ts";
+
+export const secret = strategy({
+  isolatesStatus: false,
+  selectableFields: selectableAt("type"),
+  setDefaults(object) {
+    if ((object.type ?? "") === "") object.type = "Opaque";
+    const { stringData } = object;
+    delete object.stringData;
+    for (const [key, value] of entries(stringData)) {
+      object.data ??= {};
+      setEntry(object.data, key, Buffer.from(value).toString("base64"));
+    }
+  },
+  prepareForUpdate(next, old) {
+    if ((next.type ?? "") === "") next.type = old.type; // Clients that predate the field leave it out.
+  },
+  validate,
+  validateUpdate(next, old, errors) {
+    checkImmutable(next.type, old.type, "type", errors);
+    if (old.immutable === true) {
+      if (next.immutable !== true) errors.forbidden("immutable", "field is immutable when `immutable` is set");
+      if (!sameValue(next.data, old.data)) errors.forbidden("data", "field is immutable when `immutable` is set");
+    }
+    validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    validate(next, errors);
+  },
+});
+
+function validate(object: KubeObject, errors: FieldErrors): void {
+  let bytes = 0;
+  for (const [key, value] of entries(object.data)) {
+    addInvalid(errors, `data[${key}]`, key, configMapKeyProblems(key));
+    bytes += decodedBytes(value);
+  }
+  if (bytes > valuesBytesMax) errors.tooLong("data", valuesBytesMax);
+  typeRules.get(object.type)?.(object, errors);
+}
+
+/** What the well-known types ask for. */
+const typeRules = new Map<string, (object: KubeObject, errors: FieldErrors) => void>([
+  ["kubernetes.io/service-account-token", requireServiceAccount],
+  ["kubernetes.io/dockercfg", (object, errors) => requireJson(object, ".dockercfg", errors)],
+  ["kubernetes.io/dockerconfigjson", (object, errors) => requireJson(object, ".dockerconfigjson", errors)],
+  ["kubernetes.io/basic-auth", requireUserOrPassword],
+  ["kubernetes.io/ssh-auth", (object, errors) => requireFilled(object, "ssh-privatekey", errors)],
+  ["kubernetes.io/tls", requireKeyPair],
+]);
+
+const has = (object: KubeObject, key: string): boolean => Object.hasOwn(object.data ?? {}, key);
+
+function requireKeyPair(object: KubeObject, errors: FieldErrors): void {
+  for (const key of ["tls.crt", "tls.key"]) if (!has(object, key)) errors.required(`data[${key}]`);
+}
+
+function requireFilled(object: KubeObject, key: string, errors: FieldErrors): void {
+  if (!has(object, key) || object.data[key] === "") errors.required(`data[${key}]`);
+}
+
+function requireUserOrPassword(object: KubeObject, errors: FieldErrors): void {
+  if (has(object, "username") || has(object, "password")) return;
+  errors.required("data[username]");
+  errors.required("data[password]");
+}
+
+function requireServiceAccount(object: KubeObject, errors: FieldErrors): void {
+  const annotation = "kubernetes.io/service-account.name";
+  if ((object.metadata.annotations?.[annotation] ?? "") === "") errors.required(`metadata.annotations[${annotation}]`);
+}
+
+function requireJson(object: KubeObject, key: string, errors: FieldErrors): void {
+  if (!has(object, key)) return errors.required(`data[${key}]`);
+  const problem = jsonProblem(Buffer.from(object.data[key], "base64"));
+  if (problem !== undefined) errors.invalid(`data[${key}]`, "<secret contents redacted>", problem);
+}
+
+function jsonProblem(bytes: Buffer): string | undefined {
+  try {
+    parseJson(bytes);
+    return undefined;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,97 @@
+/** Service: what it defaults to and what is fixed. Its addresses and node ports are given out by service-addresses.ts, in admission. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid, validateLabels } from "../../api/validation/metadata.ts";
+import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, portNameProblems, portNumberProblems } from "../../api/validation/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { items, type Part, selectableAt, setAbsent, struct } from "../fields.ts";
+
+export const service = strategy({
+  validateName: dns1035LabelProblems,
+  selectableFields: selectableAt("spec.clusterIP", "spec.type"),
+  setDefaults,
+  prepareForCreate(object) {
+    object.status = { loadBalancer: {} };
+  },
+  prepareForUpdate(next) {
+    if (next.spec.type === "ExternalName")
+      dropFields(next.spec, ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"]);
+  },
+  validate,
+  validateUpdate(next, old, errors) {
+    checkAddressUnchanged(next.spec, old.spec, errors);
+    validate(next, errors);
+  },
+});
+
+const hasAddress = (spec: Part): boolean => spec.type !== "ExternalName";
+
+function setDefaults(object: KubeObject): void {
+  const spec = struct(object, "spec");
+  setAbsent(spec, { sessionAffinity: "None", type: "ClusterIP" });
+  if (spec.sessionAffinity === "ClientIP") setAbsent(struct(struct(spec, "sessionAffinityConfig"), "clientIP"), { timeoutSeconds: 10800 });
+  if (spec.sessionAffinity === "None") delete spec.sessionAffinityConfig;
+  for (const port of items(spec.ports)) {
+    setAbsent(port, { protocol: "TCP" });
+    if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === "") port.targetPort = port.port;
+  }
+  if (hasAddress(spec)) setAbsent(spec, { internalTrafficPolicy: "Cluster" });
+  const fromOutside = spec.type === "NodePort" || spec.type === "LoadBalancer" || (spec.type === "ClusterIP" && items(spec.externalIPs).length > 0);
+  if (fromOutside) setAbsent(spec, { externalTrafficPolicy: "Cluster" });
+  if (spec.type === "LoadBalancer") setAbsent(spec, { allocateLoadBalancerNodePorts: true });
+}
+
+function dropFields(spec: Part, fields: readonly string[]): void {
+  for (const field of fields) delete spec[field];
+}
+
+/** An address stays as long as the service has one. */
+function checkAddressUnchanged(next: Part, old: Part, errors: FieldErrors): void {
+  if (!hasAddress(next) || !hasAddress(old) || (old.clusterIP ?? "") === "" || next.clusterIP === old.clusterIP) return;
+  errors.invalid("spec.clusterIPs[0]", next.clusterIPs ?? null, "may not change once set");
+}
+
+const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+const affinities = ["ClientIP", "None"];
+const protocols = ["SCTP", "TCP", "UDP"];
+
+function validate(object: KubeObject, errors: FieldErrors): void {
+  const { spec } = object;
+  const ports = items(spec.ports);
+  if (ports.length === 0 && hasAddress(spec) && spec.clusterIP !== "None") errors.required("spec.ports");
+  for (const [index, port] of ports.entries()) validatePort(port, `spec.ports[${index}]`, { named: ports.length > 1 }, errors);
+  checkDistinct(ports, errors);
+  validateLabels(spec.selector, "spec.selector", errors);
+  if (!affinities.includes(spec.sessionAffinity)) errors.notSupported("spec.sessionAffinity", spec.sessionAffinity, affinities);
+  if (!types.includes(spec.type)) errors.notSupported("spec.type", spec.type, types);
+  if (spec.type === "ExternalName") validateExternalName(spec, errors);
+}
+
+function validatePort(port: Part, path: string, { named }: { named: boolean }, errors: FieldErrors): void {
+  const { name = "", port: number = 0, protocol, targetPort } = port;
+  if (name === "" && named) errors.required(`${path}.name`);
+  else if (name !== "") addInvalid(errors, `${path}.name`, name, dnsLabelProblems(name));
+  addInvalid(errors, `${path}.port`, number, portNumberProblems(number));
+  if (!protocols.includes(protocol)) errors.notSupported(`${path}.protocol`, protocol, protocols);
+  if (typeof targetPort === "number") addInvalid(errors, `${path}.targetPort`, targetPort, portNumberProblems(targetPort));
+  if (typeof targetPort === "string") addInvalid(errors, `${path}.targetPort`, targetPort, portNameProblems(targetPort));
+}
+
+function checkDistinct(ports: readonly Part[], errors: FieldErrors): void {
+  const names = new Set<string>();
+  const numbers = new Set<string>();
+  for (const [index, { name = "", port, protocol }] of ports.entries()) {
+    if (name !== "" && names.has(name)) errors.duplicate(`spec.ports[${index}].name`, name);
+    names.add(name);
+    const number = `${protocol} ${port}`;
+    if (numbers.has(number)) errors.duplicate(`spec.ports[${index}]`, { protocol, port });
+    numbers.add(number);
+  }
+}
+
+function validateExternalName(spec: Part, errors: FieldErrors): void {
+  if ((spec.clusterIP ?? "") !== "" && spec.clusterIP !== "None") errors.forbidden("spec.clusterIPs", "may not be set for ExternalName services");
+  const name = (spec.externalName ?? "").replace(/\.$/, "");
+  if (name === "") errors.required("spec.externalName");
+  else addInvalid(errors, "spec.externalName", name, dnsSubdomainProblems(name));
+}

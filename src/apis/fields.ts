@@ -1,0 +1,67 @@
+/** Small helpers the kinds share. */
+import { isDeepStrictEqual } from "node:util";
+import type { FieldErrors } from "../api/field-errors.ts";
+import type { KubeObject } from "../api/object.ts";
+import { addInvalid } from "../api/validation/metadata.ts";
+
+/** Part of an object, checked against its schema. */
+// biome-ignore lint/suspicious/noExplicitAny: the schema has checked the types; kinds read their own fields.
+export type Part = Record<string, any>;
+
+/** Sets each field that is not there; an empty text counts as absent, as it does to Go. */
+export function setAbsent(target: Part, values: Readonly<Part>): void {
+  for (const [field, value] of Object.entries(values)) {
+    if (target[field] === undefined || target[field] === null || target[field] === "") target[field] = value;
+  }
+}
+
+/** The struct at this field, made when it is not there. */
+export function struct(target: Part, field: string): Part {
+  target[field] ??= {};
+  return target[field];
+}
+
+export function items(list: unknown): Part[] {
+  return Array.isArray(list) ? list : [];
+}
+
+/** As semantic equality upstream: absent and empty are the same. */
+export function sameValue(next: unknown, old: unknown): boolean {
+  return isDeepStrictEqual(withoutEmpty(next), withoutEmpty(old));
+}
+
+function withoutEmpty(value: unknown): unknown {
+  if (value === null || value === "" || value === undefined) return undefined;
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withoutEmpty);
+  if (typeof value !== "object") return value;
+  const kept = Object.entries(value)
+    .map(([key, part]): [string, unknown] => [key, withoutEmpty(part)])
+    .filter(([, part]) => part !== undefined);
+  return kept.length === 0 ? undefined : new Map(kept);
+}
+
+/** Reports a field that an update may not change. */
+export function checkImmutable(next: unknown, old: unknown, path: string, errors: FieldErrors): void {
+  if (!sameValue(next, old)) errors.invalid(path, next ?? null, "field is immutable");
+}
+
+export function checkNonNegative(value: unknown, path: string, errors: FieldErrors): void {
+  if (typeof value === "number" && value < 0) addInvalid(errors, path, value, ["must be greater than or equal to 0"]);
+}
+
+/** Reads a dotted path of structs as the text a field selector compares; absent is the empty text. */
+export function selectable(path: string): (object: KubeObject) => string {
+  const steps = path.split(".");
+  return (object) => {
+    let value: unknown = object;
+    for (const step of steps) value = isStruct(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+    return value === undefined || value === null ? "" : String(value);
+  };
+}
+
+const isStruct = (value: unknown): value is Part => typeof value === "object" && value !== null;
+
+/** Field selectors whose key is the path itself. */
+export function selectableAt(...paths: string[]): Record<string, (object: KubeObject) => string> {
+  return Object.fromEntries(paths.map((path) => [path, selectable(path)]));
+}

@@ -1,0 +1,115 @@
+/** What is special about the built-in kinds, by the names their rows have. A kind without a row has nothing special. */
+import type { Conversion, Strategy } from "../resource/contract.ts";
+import { strategy } from "../resource/strategy.ts";
+import {
+  admissionPolicyBinding,
+  mutatingAdmissionPolicy,
+  mutatingWebhookConfiguration,
+  validatingAdmissionPolicy,
+  validatingWebhookConfiguration,
+} from "./admissionregistration/kinds.ts";
+import { daemonSet } from "./apps/daemon-set.ts";
+import { deployment } from "./apps/deployment.ts";
+import { replicaSet } from "./apps/replica-set.ts";
+import { statefulSet } from "./apps/stateful-set.ts";
+import { horizontalPodAutoscalerV1 } from "./autoscaling/conversion.ts";
+import { horizontalPodAutoscaler } from "./autoscaling/horizontal-pod-autoscaler.ts";
+import { cronJob } from "./batch/cron-job.ts";
+import { job } from "./batch/job.ts";
+import { configMap } from "./core/configmap.ts";
+import { coreEvent, event, eventConversion } from "./core/event.ts";
+import { namespace } from "./core/namespace.ts";
+import { persistentVolume, persistentVolumeClaim } from "./core/persistent-volume.ts";
+import { pod } from "./core/pod.ts";
+import { replicationController } from "./core/replication-controller.ts";
+import { secret } from "./core/secret.ts";
+import { service } from "./core/service.ts";
+import { endpointSlice, endpoints, limitRange, node, podTemplate, serviceAccount } from "./core/small-kinds.ts";
+import { ingress, ingressClass, ipAddress, networkPolicy } from "./networking/kinds.ts";
+import { role, roleBinding } from "./rbac/kinds.ts";
+import {
+  apiService,
+  certificateSigningRequest,
+  clusterTrustBundle,
+  flowSchema,
+  podCertificateRequest,
+  podDisruptionBudget,
+  priorityClass,
+  priorityLevelConfiguration,
+  resourceSlice,
+  withGeneration,
+} from "./small-kinds.ts";
+import { csiDriver, storageClass } from "./storage/kinds.ts";
+
+/** By `group/resource`. */
+export const builtinStrategies: Readonly<Record<string, Strategy>> = withColumns({
+  "/configmaps": configMap,
+  "/endpoints": endpoints,
+  "/events": coreEvent,
+  "/limitranges": limitRange,
+  "/namespaces": namespace,
+  "/nodes": node,
+  "/persistentvolumeclaims": persistentVolumeClaim,
+  "/persistentvolumes": persistentVolume,
+  "/pods": pod,
+  "/podtemplates": podTemplate,
+  "/replicationcontrollers": replicationController,
+  "/secrets": secret,
+  "/serviceaccounts": serviceAccount,
+  "/services": service,
+  "admissionregistration.k8s.io/mutatingadmissionpolicies": mutatingAdmissionPolicy,
+  "admissionregistration.k8s.io/mutatingadmissionpolicybindings": admissionPolicyBinding,
+  "admissionregistration.k8s.io/mutatingwebhookconfigurations": mutatingWebhookConfiguration,
+  "admissionregistration.k8s.io/validatingadmissionpolicies": validatingAdmissionPolicy,
+  "admissionregistration.k8s.io/validatingadmissionpolicybindings": admissionPolicyBinding,
+  "admissionregistration.k8s.io/validatingwebhookconfigurations": validatingWebhookConfiguration,
+  "apiextensions.k8s.io/customresourcedefinitions": withGeneration,
+  "apiregistration.k8s.io/apiservices": apiService,
+  "apps/daemonsets": daemonSet,
+  "apps/deployments": deployment,
+  "apps/replicasets": replicaSet,
+  "apps/statefulsets": statefulSet,
+  "autoscaling/horizontalpodautoscalers": horizontalPodAutoscaler,
+  "batch/cronjobs": cronJob,
+  "batch/jobs": job,
+  "certificates.k8s.io/certificatesigningrequests": certificateSigningRequest,
+  "certificates.k8s.io/clustertrustbundles": clusterTrustBundle,
+  "certificates.k8s.io/podcertificaterequests": podCertificateRequest,
+  "discovery.k8s.io/endpointslices": endpointSlice,
+  "events.k8s.io/events": event,
+  "flowcontrol.apiserver.k8s.io/flowschemas": flowSchema,
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": priorityLevelConfiguration,
+  "networking.k8s.io/ingressclasses": ingressClass,
+  "networking.k8s.io/ingresses": ingress,
+  "networking.k8s.io/ipaddresses": ipAddress,
+  "networking.k8s.io/networkpolicies": networkPolicy,
+  "policy/poddisruptionbudgets": podDisruptionBudget,
+  "rbac.authorization.k8s.io/clusterrolebindings": roleBinding,
+  "rbac.authorization.k8s.io/clusterroles": role,
+  "rbac.authorization.k8s.io/rolebindings": roleBinding,
+  "rbac.authorization.k8s.io/roles": role,
+  "resource.k8s.io/deviceclasses": withGeneration,
+  "resource.k8s.io/devicetaintrules": withGeneration,
+  "resource.k8s.io/resourceslices": resourceSlice,
+  "scheduling.k8s.io/priorityclasses": priorityClass,
+  "storage.k8s.io/csidrivers": csiDriver,
+  "storage.k8s.io/storageclasses": storageClass,
+});
+
+/** By `group/resource/version`: versions whose fields are not those of what is stored. */
+export const builtinConversions: Readonly<Record<string, Conversion>> = {
+  "autoscaling/horizontalpodautoscalers/v1": horizontalPodAutoscalerV1,
+  "events.k8s.io/events/v1": eventConversion,
+};
+
+/** The same strategies with events living as long as `--event-ttl` says. */
+export function strategiesWith(options: { readonly eventTtlSeconds: number }): Readonly<Record<string, Strategy>> {
+  const expiring = Object.entries(builtinStrategies)
+    .filter(([, { ttlSeconds }]) => ttlSeconds !== undefined)
+    .map(([key, kind]) => [key, strategy({ ...kind, ttlSeconds: options.eventTtlSeconds })]);
+  return { ...builtinStrategies, ...Object.fromEntries(expiring) };
+}
+
+function withColumns(strategies: Record<string, Strategy>): Record<string, Strategy> {
+  return strategies;
+}

@@ -1,0 +1,33 @@
+/** autoscaling/v1 Scale, as the workloads offer it. */
+import type { KubeObject } from "../api/object.ts";
+import type { ScaleMapping } from "../resource/contract.ts";
+import { type Part, struct } from "./fields.ts";
+import { formatLabelSelector } from "./label-selector.ts";
+
+/** @param selectorText what `status.selector` says */
+export function scaleWith(selectorText: (spec: Part) => string): ScaleMapping {
+  return {
+    toScale(object: KubeObject): KubeObject {
+      const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+      return {
+        kind: "Scale",
+        apiVersion: "autoscaling/v1",
+        metadata: {
+          ...(name !== undefined && { name }),
+          ...(namespace !== undefined && { namespace }),
+          ...(uid !== undefined && { uid }),
+          ...(resourceVersion !== undefined && { resourceVersion }),
+          ...(creationTimestamp !== undefined && { creationTimestamp }),
+        },
+        spec: { replicas: object.spec?.replicas ?? 0 },
+        status: { replicas: object.status?.replicas ?? 0, selector: selectorText(object.spec ?? {}) },
+      };
+    },
+    applyScale(object, replicas) {
+      struct(object, "spec").replicas = replicas;
+    },
+  };
+}
+
+/** Of kinds whose `spec.selector` is a LabelSelector. */
+export const workloadScale = scaleWith((spec) => formatLabelSelector(spec.selector));
