@@ -4,13 +4,14 @@
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { generateGates } from "./generate/gates.ts";
 import { generateResources } from "./generate/resources.ts";
 import { generateTypes } from "./generate/types.ts";
 
 /** @param factsDir the directory with types.json, resources.json … @param dataDir where the tables go */
 type Part = (factsDir: string, dataDir: string) => void;
 
-const parts: readonly Part[] = [generateTypes, generateResources];
+const parts: readonly Part[] = [generateTypes, generateResources, generateGates];
 
 const [factsDir] = parseArgs({ allowPositionals: true }).positionals;
 if (factsDir === undefined) {

@@ -1,0 +1,33 @@
+/** src/data/gates.json: every feature gate that `--feature-gates` knows. src/cli/feature-gates.ts says how to read it. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fieldGateAliases, kubeApiserverGates } from "./kube-apiserver-gates.ts";
+
+interface Facts {
+  gates: Record<string, { source: string; now: { default: boolean; stage: string; lockToDefault?: boolean } }>;
+  namedByFieldsOnly: Record<string, unknown>;
+}
+
+/** Locked upstream, settable here: the specification describes both of their states. */
+const settable = new Set(["AuthorizeWithSelectors", "DeclarativeValidation", "StructuredAuthenticationConfiguration"]);
+
+export function generateGates(factsDir: string, dataDir: string): void {
+  const facts = JSON.parse(readFileSync(join(factsDir, "gates.json"), "utf8")) as Facts;
+  const gates = new Map<string, { stage: string; enabled: boolean; locked: boolean; elsewhere: boolean }>();
+  for (const [stage, enabled, locked, names] of kubeApiserverGates) {
+    for (const name of names.split(/\s+/)) gates.set(name, { stage, enabled, locked, elsewhere: !Object.hasOwn(facts.namedByFieldsOnly, name) });
+  }
+  for (const [name, { source, now }] of Object.entries(facts.gates)) {
+    const elsewhere = !source.startsWith("api");
+    gates.set(name, { stage: now.stage, enabled: now.default, locked: now.lockToDefault === true && !settable.has(name), elsewhere });
+  }
+  const unknown = Object.keys(facts.namedByFieldsOnly).filter((name) => !gates.has(name) && !Object.hasOwn(fieldGateAliases, name));
+  if (unknown.length > 0) throw new Error(`gates of fields without a default: ${unknown.join(", ")}`);
+  const lines = [...gates]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, { stage, enabled, locked, elsewhere }]) =>
+      JSON.stringify({ name, stage, enabled, ...(locked && { locked }), ...(elsewhere && { elsewhere }) }),
+    );
+  const aliases = Object.entries(fieldGateAliases).map(([name, gate]) => [name, gate ?? true]);
+  writeFileSync(join(dataDir, "gates.json"), `{\n"gates":[\n${lines.join(",\n")}\n],\n"aliases":${JSON.stringify(Object.fromEntries(aliases))}\n}\n`);
+}

@@ -1,0 +1,101 @@
+/** `--feature-gates`: switches by name. Rules and texts are upstream's. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import type { FeatureGates } from "../api/feature-gates.ts";
+import { parseBool } from "./parse-bool.ts";
+
+/** A row of src/data/gates.json. */
+export interface Gate {
+  readonly name: string;
+  readonly stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED";
+  readonly enabled: boolean;
+  /** Cannot be changed. */
+  readonly locked?: true;
+  /** Belongs to parts of Kubernetes that are not here. */
+  readonly elsewhere?: true;
+}
+
+interface GatesTable {
+  readonly gates: readonly Gate[];
+  /** Other names by which fields call a gate; true: always on. */
+  readonly aliases: Readonly<Record<string, string | true>>;
+}
+
+export interface ParsedFeatureGates {
+  readonly gates: FeatureGates;
+  readonly warnings: readonly string[];
+}
+
+/** All of a stage at once, save those that are named themselves. */
+const groups: ReadonlyMap<string, Gate["stage"]> = new Map([
+  ["AllAlpha", "ALPHA"],
+  ["AllBeta", "BETA"],
+]);
+
+/**
+ * @param text `Name=true` pairs with commas between; of a name that comes twice the last counts
+ * @throws Error when a pair is malformed, a gate is unknown, or one that is locked would change
+ */
+export function parseFeatureGates(text: string): ParsedFeatureGates {
+  const { gates, aliases } = readGates();
+  const known = new Map(gates.map((gate) => [gate.name, gate]));
+  const settings = parsePairs(text);
+  const enabled = new Map(gates.map((gate) => [gate.name, gate.enabled]));
+  const warnings: string[] = [];
+  for (const [name, on] of settings) {
+    const stage = groups.get(name);
+    if (stage === undefined) warnings.push(...checkSetting(name, on, known.get(name)));
+    else for (const gate of gates) if (gate.stage === stage && gate.locked !== true) enabled.set(gate.name, on);
+  }
+  for (const [name, on] of settings) if (!groups.has(name)) enabled.set(name, on);
+  for (const [alias, gate] of Object.entries(aliases)) enabled.set(alias, gate === true || enabled.get(gate) === true);
+  return { gates: featureGates(enabled), warnings };
+}
+
+function featureGates(enabled: ReadonlyMap<string, boolean>): FeatureGates {
+  return {
+    enabled(name) {
+      const on = enabled.get(name);
+      assert.ok(on !== undefined, `no feature gate ${name}`);
+      return on;
+    },
+  };
+}
+
+/** @returns warnings */
+function checkSetting(name: string, on: boolean, gate: Gate | undefined): string[] {
+  if (gate === undefined) throw new Error(`unrecognized feature gate: ${name}`);
+  if (gate.locked === true && on !== gate.enabled) {
+    throw new Error(`cannot set feature gate ${name} to ${on}, feature is locked to ${gate.enabled}`);
+  }
+  const warnings: string[] = [];
+  if (gate.stage === "DEPRECATED") warnings.push(`Setting deprecated feature gate ${name}=${on}. It will be removed in a future release.`);
+  if (gate.stage === "GA") warnings.push(`Setting GA feature gate ${name}=${on}. It will be removed in a future release.`);
+  if (gate.elsewhere === true) warnings.push(`Feature gate ${name} has no effect in this server.`);
+  return warnings;
+}
+
+function parsePairs(text: string): Map<string, boolean> {
+  const settings = new Map<string, boolean>();
+  for (const pair of text.split(",")) {
+    if (pair === "") continue;
+    const equals = pair.indexOf("=");
+    const name = (equals < 0 ? pair : pair.slice(0, equals)).trim();
+    if (equals < 0) throw new Error(`missing bool value for ${name}`);
+    const value = pair.slice(equals + 1).trim();
+    const on = parseBool(value);
+    if (on === undefined)
+      throw new Error(`invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`);
+    settings.set(name, on);
+  }
+  return settings;
+}
+
+/** Every gate there is, by name. */
+export function knownGates(): readonly Gate[] {
+  return readGates().gates;
+}
+
+function readGates(): GatesTable {
+  return JSON.parse(readFileSync(new URL("../data/gates.json", import.meta.url), "utf8"));
+}
