@@ -28,14 +28,14 @@ function isNothing(value: unknown): boolean {
 }
 
 /**
- * Semantic equality of plain JSON: absent, null, `[]` and `{}` are equal wherever they stand; bigint equals the number of the same value.
+ * Semantic equality of plain JSON: absent, null, `[]` and `{}` are equal wherever they stand.
  * A set but empty struct pointer therefore equals an absent one, where upstream tells them apart; use `identical` where that matters.
  * @param a, b nested at most as deep as decoding keeps (`retainedDepthMax`)
  */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (isNothing(a) || isNothing(b)) return isNothing(a) && isNothing(b);
-  if (typeof a !== "object" || typeof b !== "object") return (typeof a === "bigint" || typeof b === "bigint") && a == b; // biome-ignore lint/suspicious/noDoubleEquals: a number and a bigint.
+  if (typeof a !== "object" || typeof b !== "object") return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => deepEqual(item, b[index]));
   }

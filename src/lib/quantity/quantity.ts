@@ -53,12 +53,12 @@ export function parseQuantity(text: string): Quantity {
 
 /** @returns the text upstream writes @throws QuantityError */
 export function canonicalQuantity(value: string | number | bigint): string {
-  if (typeof value === "string" && plainInteger.test(value) && !value.endsWith("000")) return value;
+  if (typeof value === "string" && keptAsIs.test(value)) return value;
   return formatQuantity(parseQuantity(typeof value === "string" ? trimGo(value) : String(value)));
 }
 
-/** Upstream keeps such a text as it is. */
-const plainInteger = /^[1-9][0-9]{0,17}m?$/;
+/** The commonest of the texts that are canonical. */
+const keptAsIs = /^(?![0-9]*000m?$)[1-9][0-9]{0,17}m?$/;
 
 /** White space as Go's strings.TrimSpace sees it. */
 function trimGo(text: string): string {

@@ -1,0 +1,117 @@
+/** What decoding needs of a schema, prepared once: flat nodes of one shape, linked lazily so that types may be recursive. */
+import type { Field, Struct, Type } from "./schema.ts";
+
+export class DecodeNode {
+  readonly kind: Type["kind"];
+  readonly type: Type;
+  /** Names of the Go type and of what it holds, where they do not follow from the type. */
+  readonly goTypes: readonly string[];
+  #struct: StructPlan | undefined;
+  #held: DecodeNode | undefined;
+  #forms: readonly DecodeNode[] | undefined;
+
+  constructor(type: Type, goTypes: readonly string[]) {
+    this.kind = type.kind;
+    this.type = type;
+    this.goTypes = goTypes;
+  }
+
+  /** Of a struct. */
+  get struct(): StructPlan {
+    this.#struct ??= structPlan(this.type as Struct);
+    return this.#struct;
+  }
+
+  /** What a list or map holds. */
+  get held(): DecodeNode {
+    this.#held ??= new DecodeNode(heldType(this.type), this.goTypes.slice(1));
+    return this.#held;
+  }
+
+  /** The typed forms of an Any. */
+  get forms(): readonly DecodeNode[] {
+    this.#forms ??= (this.type.kind === "any" ? (this.type.forms ?? []) : []).map((form) => new DecodeNode(form, []));
+    return this.#forms;
+  }
+}
+
+export class FieldPlan {
+  readonly name: string;
+  readonly pointer: boolean;
+  /** Go's way to the field from its struct: the structs that embed it, then its name. */
+  readonly goPath: readonly string[];
+  /** Go name of the struct, without its package. */
+  readonly goStruct: string;
+  readonly #field: Field;
+  #node: DecodeNode | undefined;
+
+  constructor(field: Field, goStruct: string) {
+    this.name = field.name;
+    this.pointer = field.pointer;
+    this.goStruct = goStruct;
+    const path = [field.name];
+    for (let embedding = field.embedded; embedding !== undefined; embedding = embedding.outer) path.unshift(embedding.name);
+    this.goPath = path;
+    this.#field = field;
+  }
+
+  get node(): DecodeNode {
+    this.#node ??= new DecodeNode(this.#field.type, this.#field.goTypes ?? []);
+    return this.#node;
+  }
+}
+
+export class StructPlan {
+  readonly preserveUnknown: boolean;
+  readonly fields: ReadonlyMap<string, FieldPlan>;
+
+  constructor(struct: Struct) {
+    this.preserveUnknown = struct.preserveUnknown;
+    const goStruct = struct.goType.slice(struct.goType.lastIndexOf(".") + 1);
+    this.fields = new Map(struct.fields.map((field) => [field.name, new FieldPlan(field, goStruct)]));
+  }
+}
+
+// Depends on the schema alone; a schema that is dropped takes its plan with it.
+const plans = new WeakMap<Struct, StructPlan>();
+
+export function structPlan(struct: Struct): StructPlan {
+  let plan = plans.get(struct);
+  if (plan === undefined) {
+    plan = new StructPlan(struct);
+    plans.set(struct, plan);
+  }
+  return plan;
+}
+
+function heldType(type: Type): Type {
+  if (type.kind === "list") return type.items;
+  if (type.kind === "map") return type.values;
+  throw new TypeError(`a ${type.kind} holds nothing`);
+}
+
+/** The Go type as decoding errors print it. */
+export function goTypeName(node: DecodeNode): string {
+  const [name] = node.goTypes;
+  if (name !== undefined) return name;
+  switch (node.type.kind) {
+    case "struct":
+      return node.type.goType;
+    case "list":
+      return `[]${goTypeName(node.held)}`;
+    case "map":
+      return `map[string]${goTypeName(node.held)}`;
+    case "bytes":
+      return "[]uint8";
+    case "double":
+      return "float64";
+    case "intOrString":
+      return "int32";
+    case "time":
+    case "microtime":
+    case "duration":
+      return "string";
+    default:
+      return node.type.kind;
+  }
+}

@@ -1,0 +1,411 @@
+/**
+ * Checks a JSON object against its schema and brings it into our form, in place: what upstream's decoder refuses is refused in its words,
+ * unknown fields go, `null` is absence, scalars become canonical.
+ * Source: sigs.k8s.io/json (a fork of Go's encoding/json), and the UnmarshalJSON methods of apimachinery's types.
+ */
+import { DurationError, formatDuration, parseDuration } from "../duration/duration.ts";
+import { type Member, NumberLiteral } from "../json/exact.ts";
+import { countMembers, type Document, exactDocument, goKindOf, JsonSyntaxError, parseDocument, resolveLiterals } from "../json/parse.ts";
+import { quoteGo } from "../json/quote.ts";
+import { setMember } from "../json/values.ts";
+import { canonicalQuantity, QuantityError } from "../quantity/quantity.ts";
+import { Base64Error, canonicalizeBase64 } from "./base64.ts";
+import { type DecodeNode, FieldPlan, goTypeName, type StructPlan, structPlan } from "./decode-plan.ts";
+import type { Struct } from "./schema.ts";
+import { canonicalizeMicroTime, canonicalizeTime, TimeError } from "./time.ts";
+
+export interface Decoded {
+  /** The caller's to change. */
+  object: Record<string, unknown>;
+  /** Upstream's strict errors, such as `unknown field "spec.nope"` and `duplicate field "data.z"`, in its order, at most 100. */
+  problems: string[];
+}
+
+/** The text does not fit the schema. The message is Go's. */
+export class DecodeError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "DecodeError";
+  }
+}
+
+/** How deep decoded objects may nest. Go reads 10,000 levels; everything that walks an object here recurses, so less is kept. */
+export const retainedDepthMax = 1000;
+
+const problemsMax = 100;
+
+/** @throws JsonSyntaxError · DecodeError */
+export function decodeJson(bytes: Buffer, schema: Struct): Decoded {
+  return decodeDocument(parseDocument(bytes), schema);
+}
+
+/** @param document used up @throws JsonSyntaxError · DecodeError */
+export function decodeDocument(document: Document, schema: Struct): Decoded {
+  const decoder = new Decoder(document.repeated);
+  const object = decoder.decode(document.value, schema);
+  if (document.repeated === undefined && decoder.members !== document.members) return decodeDocument(exactDocument(document.bytes), schema);
+  return { object, problems: decoder.problems };
+}
+
+/** The same check on a tree that was already parsed, such as a patch made it. @param value changed in place @throws DecodeError */
+export function conform(value: unknown, schema: Struct): Decoded {
+  const decoder = new Decoder(undefined);
+  return { object: decoder.decode(value, schema), problems: decoder.problems };
+}
+
+/** Stands for a value that is to be left out. */
+const absent = Symbol("absent");
+
+class Decoder {
+  /** Members seen; fewer than the text has when a key was repeated. */
+  members = 0;
+  readonly #repeated: ReadonlyMap<object, readonly Member[]> | undefined;
+  readonly #problems = new Set<string>();
+  /** Where we are: fields, map keys and list indexes. */
+  readonly #path: (FieldPlan | string | number)[] = [];
+  /** Go goes on after a mismatch and reports the first; an error of a type's own decoder ends it at once and is reported instead. */
+  #firstError: string | undefined;
+  /** More than 0 inside what upstream decodes without strictness. */
+  #lenient = 0;
+
+  constructor(repeated: ReadonlyMap<object, readonly Member[]> | undefined) {
+    this.#repeated = repeated;
+  }
+
+  get problems(): string[] {
+    return [...this.#problems];
+  }
+
+  decode(value: unknown, schema: Struct): Record<string, unknown> {
+    if (!isObject(value)) throw new DecodeError(`json: cannot unmarshal ${describe(value)} into Go value of type ${schema.goType}`);
+    this.#struct(value, structPlan(schema));
+    if (this.#firstError !== undefined) throw new DecodeError(this.#firstError);
+    return value;
+  }
+
+  #struct(object: Record<string, unknown>, plan: StructPlan): void {
+    const repeated = this.#repeated?.get(object);
+    if (repeated !== undefined) return this.#repeatedStruct(object, plan, repeated);
+    for (const key in object) {
+      this.members++;
+      const field = plan.fields.get(key);
+      const value = object[key];
+      if (field === undefined) {
+        if (plan.preserveUnknown) object[key] = this.#any(value);
+        else this.#unknown(object, key, value);
+        continue;
+      }
+      const decoded = this.#field(value, field);
+      if (decoded === absent) delete object[key];
+      else if (decoded !== value) object[key] = decoded;
+    }
+  }
+
+  #unknown(object: Record<string, unknown>, key: string, value: unknown): void {
+    this.members += countMembers(value);
+    this.#problem("unknown field", key);
+    delete object[key];
+  }
+
+  #field(value: unknown, field: FieldPlan): unknown {
+    const { node } = field;
+    if (node.kind === "string" && typeof value === "string") return value;
+    if (value === undefined || (value === null && (field.pointer || node.kind !== "duration"))) return absent;
+    this.#path.push(field);
+    const decoded = this.#value(value, node);
+    this.#path.pop();
+    return decoded;
+  }
+
+  #value(value: unknown, node: DecodeNode): unknown {
+    switch (node.kind) {
+      case "string":
+        return typeof value === "string" ? value : this.#mismatch(value, node);
+      case "struct":
+        if (!isObject(value)) return this.#mismatch(value, node);
+        this.#checkDepth();
+        this.#struct(value, node.struct);
+        return value;
+      case "list":
+        return this.#list(value, node);
+      case "map":
+        return this.#map(value, node);
+      case "int32":
+        return typeof value === "number" && (value | 0) === value ? value : this.#integer(value, node);
+      case "int64":
+        return Number.isSafeInteger(value) ? value : this.#integer(value, node);
+      case "bool":
+        return typeof value === "boolean" ? value : this.#mismatch(value, node);
+      case "any":
+        return node.forms.length === 0 ? this.#any(value) : this.#forms(value, node);
+      case "double":
+        return this.#double(value, node);
+      case "bytes":
+        return this.#bytes(value, node);
+      default:
+        return this.#ownDecoder(value, node);
+    }
+  }
+
+  #list(value: unknown, node: DecodeNode): unknown {
+    if (!Array.isArray(value)) return this.#mismatch(value, node);
+    this.#checkDepth();
+    const { held } = node;
+    for (let index = 0; index < value.length; index++) {
+      const item: unknown = value[index];
+      if (held.kind === "string" && typeof item === "string") continue;
+      this.#path.push(index);
+      value[index] = this.#held(item, held);
+      this.#path.pop();
+    }
+    return value;
+  }
+
+  #map(value: unknown, node: DecodeNode): unknown {
+    if (!isObject(value)) return this.#mismatch(value, node);
+    this.#checkDepth();
+    const repeated = this.#repeated?.get(value);
+    if (repeated !== undefined) this.#repeatedKeys(repeated);
+    const { held } = node;
+    for (const key in value) {
+      this.members++;
+      const item = value[key];
+      if (held.kind === "string" && typeof item === "string") continue;
+      this.#path.push(key);
+      value[key] = this.#held(item, held);
+      this.#path.pop();
+    }
+    return value;
+  }
+
+  /** An item of a list or a value of a map: null is the zero value there. */
+  #held(value: unknown, node: DecodeNode): unknown {
+    const decoded = value === null && node.kind !== "duration" ? zeroOf(node) : this.#value(value, node);
+    return decoded === absent ? null : decoded;
+  }
+
+  #integer(value: unknown, node: DecodeNode): unknown {
+    if (typeof value === "bigint" && node.kind === "int64" && BigInt.asIntN(64, value) === value) return value;
+    return this.#mismatch(value, node, true);
+  }
+
+  #double(value: unknown, node: DecodeNode): unknown {
+    if (typeof value === "number") return value;
+    if (typeof value === "bigint") return Number(value);
+    const number = value instanceof NumberLiteral ? Number(value.text) : Number.NaN;
+    return Number.isFinite(number) ? number : this.#mismatch(value, node, true);
+  }
+
+  #bytes(value: unknown, node: DecodeNode): unknown {
+    if (Array.isArray(value)) return this.#bytesOfList(value);
+    if (typeof value !== "string") return this.#mismatch(value, node);
+    try {
+      return canonicalizeBase64(value);
+    } catch (error) {
+      if (!(error instanceof Base64Error)) throw error;
+      this.#firstError ??= error.message;
+      return value;
+    }
+  }
+
+  /** To Go, bytes are also a list of small integers. */
+  #bytesOfList(list: unknown[]): string {
+    for (const item of list) {
+      if (item === null || (typeof item === "number" && (item & 0xff) === item)) continue;
+      this.#firstError ??= this.#inContext(describe(item, true), "uint8");
+    }
+    return Buffer.from(list.map(Number)).toString("base64");
+  }
+
+  /** Types with an UnmarshalJSON of their own. */
+  #ownDecoder(value: unknown, node: DecodeNode): unknown {
+    switch (node.kind) {
+      case "quantity":
+        return this.#quantity(value);
+      case "intOrString":
+        if (typeof value === "string" || (typeof value === "number" && (value | 0) === value)) return value;
+        return this.#fatal(value, "int32");
+      case "time":
+        return typeof value === "string" ? (inTheirWords(canonicalizeTime, value) ?? absent) : this.#fatal(value, "string");
+      case "microtime":
+        return typeof value === "string" ? (inTheirWords(canonicalizeMicroTime, value) ?? absent) : this.#fatal(value, "string");
+      case "duration":
+        if (value !== null && typeof value !== "string") return this.#fatal(value, "string");
+        return inTheirWords(canonicalDuration, value ?? "");
+      default:
+        throw new TypeError(`no decoder for ${node.kind}`);
+    }
+  }
+
+  #quantity(value: unknown): string {
+    if (typeof value === "string" || typeof value === "number" || typeof value === "bigint") return inTheirWords(canonicalQuantity, value);
+    return inTheirWords(canonicalQuantity, value instanceof NumberLiteral ? value.text : "not a quantity");
+  }
+
+  #any(value: unknown): unknown {
+    if (typeof value !== "object" || value === null) return value;
+    this.members += countWithin(value, retainedDepthMax - this.#path.length);
+    return this.#repeated === undefined ? value : resolveInAny(value);
+  }
+
+  /** A schema, or what else may stand in its place. Upstream decodes the schema there without strictness. */
+  #forms(value: unknown, node: DecodeNode): unknown {
+    const kind = goKindOf(value);
+    const form = node.forms.find((candidate) => formKinds[candidate.kind] === kind);
+    if (form === undefined) {
+      if (node.forms.some((candidate) => candidate.kind === "bool")) throw new DecodeError("boolean or JSON schema expected");
+      this.members += countMembers(value);
+      return absent;
+    }
+    this.#lenient++;
+    const decoded = this.#value(value, form);
+    this.#lenient--;
+    return decoded;
+  }
+
+  /** The members of an object that repeats a field: Go decodes each into the same place. */
+  #repeatedStruct(object: Record<string, unknown>, plan: StructPlan, members: readonly Member[]): void {
+    const decoded = new Map<string, unknown>();
+    const seen = new Set<string>();
+    for (const [key, value] of members) {
+      const field = plan.fields.get(key);
+      if (field === undefined && !plan.preserveUnknown) {
+        this.#problem("unknown field", key);
+        continue;
+      }
+      if (seen.has(key)) this.#problem("duplicate field", key);
+      seen.add(key);
+      const next = field === undefined ? this.#any(value) : this.#field(value, field);
+      decoded.set(key, combine(decoded.get(key), next, field));
+    }
+    for (const key of Object.keys(object)) delete object[key];
+    for (const [key, value] of decoded) if (value !== undefined && value !== absent) setMember(object, key, value);
+  }
+
+  #repeatedKeys(members: readonly Member[]): void {
+    const seen = new Set<string>();
+    for (const [key] of members) {
+      if (seen.has(key)) this.#problem("duplicate field", key);
+      seen.add(key);
+    }
+  }
+
+  #problem(what: string, key: string): void {
+    if (this.#lenient > 0 || this.#problems.size >= problemsMax) return;
+    let path = "";
+    for (const step of this.#path) {
+      if (typeof step === "number") path += `[${step}]`;
+      else path += (path === "" ? "" : ".") + (typeof step === "string" ? step : step.name);
+    }
+    this.#problems.add(`${what} ${quoteGo(path === "" ? key : `${path}.${key}`)}`);
+  }
+
+  /** @param withText integers and floats name the number that does not fit */
+  #mismatch(value: unknown, node: DecodeNode, withText = false): unknown {
+    this.#firstError ??= this.#inContext(describe(value, withText), goTypeName(node));
+    if (this.#repeated === undefined) this.members += countMembers(value);
+    return value;
+  }
+
+  #fatal(value: unknown, goType: string): never {
+    throw new DecodeError(this.#inContext(describe(value, goType === "int32"), goType));
+  }
+
+  #inContext(what: string, goType: string): string {
+    const fields = this.#path.filter((step) => step instanceof FieldPlan);
+    const path = fields.flatMap((field) => field.goPath).join(".");
+    return `json: cannot unmarshal ${what} into Go struct field ${fields.at(-1)?.goStruct}.${path} of type ${goType}`;
+  }
+
+  #checkDepth(): void {
+    if (this.#path.length > retainedDepthMax) throw tooDeep();
+  }
+}
+
+const formKinds: Readonly<Record<string, string>> = { struct: "object", list: "array", bool: "bool" };
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberLiteral);
+}
+
+function describe(value: unknown, withText = false): string {
+  const kind = goKindOf(value);
+  if (kind !== "number" || !withText) return kind;
+  return `number ${value instanceof NumberLiteral ? value.text : String(value)}`;
+}
+
+function zeroOf(node: DecodeNode): unknown {
+  switch (node.kind) {
+    case "struct":
+    case "map":
+      return {};
+    case "list":
+      return [];
+    case "string":
+    case "bytes":
+      return "";
+    case "bool":
+      return false;
+    case "quantity":
+      return "0";
+    case "any":
+    case "time":
+    case "microtime":
+      return null;
+    default:
+      return 0;
+  }
+}
+
+/** What Go's field holds after it was decoded into twice. */
+function combine(first: unknown, second: unknown, field: FieldPlan | undefined): unknown {
+  const kind = field?.node.kind;
+  if (second === absent && first !== undefined && field?.pointer === false && keepsOverNull.has(kind as string)) return first;
+  if ((kind !== "struct" && kind !== "map") || !isObject(first) || !isObject(second)) return second;
+  for (const key of Object.keys(second)) {
+    const inner = field?.node.kind === "struct" ? field.node.struct.fields.get(key) : undefined;
+    setMember(first, key, combine(Object.hasOwn(first, key) ? first[key] : undefined, second[key], inner));
+  }
+  return first;
+}
+
+/** Null leaves these as they are. */
+const keepsOverNull: ReadonlySet<string> = new Set(["struct", "string", "int32", "int64", "bool", "double"]);
+
+const canonicalDuration = (text: string): string => formatDuration(parseDuration(text));
+
+/** Runs a type's own decoder, whose error ends the decoding. */
+function inTheirWords<In, Out>(decode: (value: In) => Out, value: In): Out {
+  try {
+    return decode(value);
+  } catch (error) {
+    if (error instanceof QuantityError || error instanceof TimeError || error instanceof DurationError) throw new DecodeError(error.message);
+    throw error;
+  }
+}
+
+function resolveInAny(value: object): unknown {
+  try {
+    return resolveLiterals(value);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw new DecodeError(error.message);
+    throw error;
+  }
+}
+
+/** @param levels how many more may follow @throws DecodeError */
+function countWithin(value: object, levels: number): number {
+  if (levels <= 0) throw tooDeep();
+  let members = 0;
+  const isObject = !Array.isArray(value);
+  for (const key in value) {
+    if (isObject) members++;
+    const member: unknown = (value as Record<string, unknown>)[key];
+    if (typeof member === "object" && member !== null) members += countWithin(member, levels - 1);
+  }
+  return members;
+}
+
+function tooDeep(): DecodeError {
+  return new DecodeError(`exceeded max depth of ${retainedDepthMax}`);
+}

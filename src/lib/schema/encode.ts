@@ -1,0 +1,264 @@
+/** An object's JSON as Go writes the struct: fields in struct order, map keys sorted, empty values by Go's rules. Source: Go's encoding/json. */
+import { encodeAny, encodeString, sortedKeys } from "../json/encode-any.ts";
+import type { Field, Struct, Type } from "./schema.ts";
+
+export { encodeAny } from "../json/encode-any.ts";
+
+export interface Encoded {
+  /** The JSON, without metadata.resourceVersion. Its memory is its own, no slice of a pool. */
+  readonly json: Buffer;
+  /**
+   * Byte offset where `"resourceVersion":"…",` is spliced in, the comma after it included: in ObjectMeta's order where a member follows there,
+   * which is so for every stored object (it has a creationTimestamp), else at the start of metadata; 0 where metadata is empty or no ObjectMeta.
+   */
+  readonly versionOffset: number;
+  /** Byte offset of the first byte after `"kind":…,"apiVersion":…,`; 1 where the object has neither. */
+  readonly itemOffset: number;
+}
+
+/** @param object as decoding leaves it */
+export function encodeObject(object: object, schema: Struct): Encoded {
+  const { text, versionAt, itemAt } = structEncoder(schema).encodeObject(object as Record<string, unknown>);
+  const length = Buffer.byteLength(text);
+  const json = Buffer.allocUnsafeSlow(length);
+  if (length === text.length) {
+    json.write(text, "latin1"); // All ASCII: characters are bytes.
+    return { json, versionOffset: versionAt, itemOffset: itemAt };
+  }
+  json.write(text, "utf8");
+  return { json, versionOffset: Buffer.byteLength(text.slice(0, versionAt)), itemOffset: Buffer.byteLength(text.slice(0, itemAt)) };
+}
+
+/** JSON text of one value of a type. */
+export function encodeValue(value: unknown, type: Type): string {
+  return valueEncoder(type)(value);
+}
+
+type Encode = (value: unknown) => string;
+
+/** Protobuf, in which upstream stores, does not tell an empty one from none, so that both are the same there even without omitempty. */
+const containers: ReadonlySet<string> = new Set(["list", "map"]);
+
+/** What omitempty leaves out when it is empty; to Go all other types are structs, which never are. */
+const plainScalars: ReadonlySet<string> = new Set(["string", "int32", "int64", "bool", "double", "bytes"]);
+
+class FieldEncoder {
+  readonly name: string;
+  /** `"name":` */
+  readonly label: string;
+  readonly #field: Field;
+  /** Go's empty value is written as if there were none. */
+  readonly #collapses: boolean;
+  #encode: Encode | undefined;
+  #absent: string | undefined;
+
+  constructor(field: Field) {
+    this.#field = field;
+    this.name = field.name;
+    this.label = `${JSON.stringify(field.name)}:`;
+    this.#collapses = !field.pointer && (containers.has(field.type.kind) || (field.omitEmpty && plainScalars.has(field.type.kind)));
+  }
+
+  /** The member's text; empty when it is left out. */
+  encode(value: unknown): string {
+    if (value === undefined || value === null) return this.absent;
+    if (this.#collapses && isEmpty(value)) return this.absent;
+    this.#encode ??= valueEncoder(this.#field.type);
+    return this.label + this.#encode(value);
+  }
+
+  /** What is written when there is no value. */
+  get absent(): string {
+    this.#absent ??= absentText(this.#field, this.label);
+    return this.#absent;
+  }
+}
+
+class StructEncoder {
+  readonly #fields: readonly FieldEncoder[];
+  readonly #byName: ReadonlyMap<string, FieldEncoder>;
+  readonly #preserveUnknown: boolean;
+  readonly #metadata: StructEncoder | undefined;
+  /** How many fields come before resourceVersion. */
+  readonly #versionIndex: number;
+
+  constructor(schema: Struct) {
+    this.#fields = schema.fields.map((field) => new FieldEncoder(field));
+    this.#byName = new Map(this.#fields.map((field) => [field.name, field]));
+    this.#preserveUnknown = schema.preserveUnknown;
+    const metadata = schema.byName.get("metadata")?.type;
+    this.#metadata = metadata?.kind === "struct" && isObjectMeta(metadata) ? structEncoder(metadata) : undefined;
+    this.#versionIndex = this.#fields.findIndex(({ name }) => name === "resourceVersion");
+  }
+
+  encode(object: Record<string, unknown>): string {
+    if (this.#preserveUnknown) return this.#encodeSorted(object);
+    return `{${this.#members(object, 0, this.#fields.length)}}`;
+  }
+
+  /** The whole object, with the places in it that are spliced at read time. */
+  encodeObject(object: Record<string, unknown>): { text: string; versionAt: number; itemAt: number } {
+    if (this.#metadata === undefined || this.#preserveUnknown) return { text: this.encode(object), versionAt: 0, itemAt: 1 };
+    const names = this.#fields.findIndex(({ name }) => name === "metadata");
+    const head = this.#members(object, 0, names);
+    const meta = this.#metadata.encodeMetadata((object.metadata ?? {}) as Record<string, unknown>);
+    const rest = this.#members(object, names + 1, this.#fields.length);
+    const start = head === "" ? "{" : `{${head},`;
+    const metadataAt = start.length + '"metadata":'.length;
+    return {
+      text: `${start}"metadata":${meta.text}${rest === "" ? "" : ","}${rest}}`,
+      versionAt: meta.versionAt === 0 ? 0 : metadataAt + meta.versionAt,
+      itemAt: start.length,
+    };
+  }
+
+  /** ObjectMeta without its resourceVersion. */
+  encodeMetadata(metadata: Record<string, unknown>): { text: string; versionAt: number } {
+    const before = this.#members(metadata, 0, this.#versionIndex);
+    const after = this.#members(metadata, this.#versionIndex + 1, this.#fields.length);
+    if (after !== "") {
+      const start = before === "" ? "{" : `{${before},`;
+      return { text: `${start}${after}}`, versionAt: start.length };
+    }
+    return { text: `{${before}}`, versionAt: before === "" ? 0 : 1 };
+  }
+
+  #members(object: Record<string, unknown>, from: number, to: number): string {
+    let text = "";
+    for (let index = from; index < to; index++) {
+      const field = this.#fields[index] as FieldEncoder;
+      const value = object[field.name];
+      const member = value === undefined ? field.absent : field.encode(value);
+      if (member !== "") text += text === "" ? member : `,${member}`;
+    }
+    return text;
+  }
+
+  /** Custom resources: all members sorted, unknown ones as they are. */
+  #encodeSorted(object: Record<string, unknown>): string {
+    const members = sortedKeys(object).map((key) => {
+      const value = Object.hasOwn(object, key) ? object[key] : undefined;
+      return this.#byName.get(key)?.encode(value) ?? `${encodeString(key)}:${encodeAny(value)}`;
+    });
+    return `{${members.filter((member) => member !== "").join(",")}}`;
+  }
+}
+
+// Depends on the schema alone; a schema that is dropped takes its encoder with it.
+const encoders = new WeakMap<Struct, StructEncoder>();
+
+function structEncoder(schema: Struct): StructEncoder {
+  let encoder = encoders.get(schema);
+  if (encoder === undefined) {
+    encoder = new StructEncoder(schema);
+    encoders.set(schema, encoder);
+  }
+  return encoder;
+}
+
+function isObjectMeta(type: Struct): boolean {
+  return type.byName.has("resourceVersion") && type.byName.has("uid");
+}
+
+function valueEncoder(type: Type): Encode {
+  switch (type.kind) {
+    case "struct":
+      return lazyStruct(type);
+    case "list":
+      return listEncoder(type.items);
+    case "map":
+      return mapEncoder(type.values);
+    case "any":
+      return type.forms === undefined ? encodeAny : formEncoder(type.forms);
+    case "int32":
+    case "int64":
+    case "double":
+      return String;
+    case "bool":
+      return (value) => (value === true ? "true" : "false");
+    case "intOrString":
+      return encodeAny;
+    default:
+      return (value) => (value === null ? "null" : encodeString(value as string));
+  }
+}
+
+/** The struct's encoder is made at first use: types may be recursive. */
+function lazyStruct(schema: Struct): Encode {
+  let encoder: StructEncoder | undefined;
+  return (value) => {
+    encoder ??= structEncoder(schema);
+    return encoder.encode((value ?? {}) as Record<string, unknown>);
+  };
+}
+
+function listEncoder(items: Type): Encode {
+  let encode: Encode | undefined;
+  return (value) => {
+    encode ??= valueEncoder(items);
+    const list = value as readonly unknown[];
+    let text = "[";
+    for (let index = 0; index < list.length; index++) text += (index === 0 ? "" : ",") + encode(list[index]);
+    return `${text}]`;
+  };
+}
+
+function mapEncoder(values: Type): Encode {
+  let encode: Encode | undefined;
+  return (value) => {
+    encode ??= valueEncoder(values);
+    const map = value as Record<string, unknown>;
+    let text = "{";
+    for (const key of sortedKeys(map)) text += `${(text === "{" ? "" : ",") + encodeString(key)}:${encode(map[key])}`;
+    return `${text}}`;
+  };
+}
+
+/** Whichever form the value has. */
+function formEncoder(forms: readonly Type[]): Encode {
+  return (value) => {
+    const kind = Array.isArray(value) ? "list" : typeof value === "object" && value !== null ? "struct" : "";
+    const form = forms.find((candidate) => candidate.kind === kind);
+    return form === undefined ? encodeAny(value) : encodeValue(value, form);
+  };
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return value === "" || value === 0 || value === false;
+  if (Array.isArray(value)) return value.length === 0;
+  for (const _key in value) return false;
+  return true;
+}
+
+/** A field without a value: left out, or Go's zero value. */
+function absentText(field: Field, label: string): string {
+  if (field.pointer) return field.omitEmpty ? "" : `${label}null`;
+  if (field.omitZero) return "";
+  switch (field.type.kind) {
+    case "struct":
+      return label + encodeValue({}, field.type);
+    case "any":
+    case "time":
+    case "microtime":
+      return `${label}null`;
+    case "quantity":
+      return `${label}"0"`;
+    case "duration":
+      return `${label}"0s"`;
+    case "intOrString":
+      return `${label}0`;
+  }
+  if (field.omitEmpty) return "";
+  switch (field.type.kind) {
+    case "list":
+    case "map":
+    case "bytes":
+      return `${label}null`;
+    case "string":
+      return `${label}""`;
+    case "bool":
+      return `${label}false`;
+    default:
+      return `${label}0`;
+  }
+}
