@@ -1,0 +1,59 @@
+/** The defaults a schema declares. Source: `+default` markers of the API types. */
+import { cloneJson, setMember } from "../json/values.ts";
+import type { Field, Struct, Type } from "./schema.ts";
+import { structsWithin } from "./structs-within.ts";
+
+/**
+ * Fills in, in place, what is absent and has a default; upstream's generated defaulters do the same, so an empty text, which Go does not tell
+ * from none, gets the default too where the field is no pointer.
+ */
+export function applyDefaults(object: object, schema: Struct): void {
+  defaulter(schema)?.(object as Record<string, unknown>);
+}
+
+type Defaulter = (object: Record<string, unknown>) => void;
+
+// Depends on the schema alone; a schema that is dropped takes its defaulter with it. Undefined where nothing below has a default.
+const defaulters = new WeakMap<Struct, Defaulter | undefined>();
+
+function defaulter(schema: Struct): Defaulter | undefined {
+  if (defaulters.has(schema)) return defaulters.get(schema);
+  const made = hasDefaults(schema, new Set()) ? makeDefaulter(schema) : undefined;
+  defaulters.set(schema, made);
+  return made;
+}
+
+/** @param seen structs looked at already, for recursive types */
+function hasDefaults(type: Type, seen: Set<string>): boolean {
+  if (type.kind === "list") return hasDefaults(type.items, seen);
+  if (type.kind === "map") return hasDefaults(type.values, seen);
+  if (type.kind !== "struct" || seen.has(type.definition)) return false;
+  seen.add(type.definition);
+  return type.fields.some((field) => field.default !== undefined || hasDefaults(field.type, seen));
+}
+
+function makeDefaulter(schema: Struct): Defaulter {
+  const own = schema.fields.filter((field) => field.default !== undefined);
+  const below = schema.fields.filter((field) => hasDefaults(field.type, new Set()));
+  return (object) => {
+    for (const field of own) if (isUnset(object, field)) setMember(object, field.name, cloneJson(field.default));
+    for (const field of below) {
+      const value = Object.hasOwn(object, field.name) ? object[field.name] : undefined;
+      for (const struct of structsWithin(value, field.type)) defaulter(structOf(field.type))?.(struct);
+    }
+  };
+}
+
+function isUnset(object: Record<string, unknown>, field: Field): boolean {
+  const value = Object.hasOwn(object, field.name) ? object[field.name] : undefined;
+  if (value === undefined || value === null) return true;
+  return !field.pointer && (value === "" || value === 0 || value === false);
+}
+
+/** What `structsWithin` finds below a type. */
+function structOf(type: Type): Struct {
+  if (type.kind === "list") return structOf(type.items);
+  if (type.kind === "map") return structOf(type.values);
+  if (type.kind !== "struct") throw new TypeError(`no struct in ${type.kind}`);
+  return type;
+}
