@@ -4,7 +4,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateLabels } from "../../api/validation/metadata.ts";
 import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, portNameProblems, portNumberProblems } from "../../api/validation/names.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { items, type Part, selectableAt, setAbsent, struct } from "../fields.ts";
+import { items, type Part, sameValue, selectableAt, setAbsent, struct } from "../fields.ts";
 
 export const service = strategy({
   validateName: dns1035LabelProblems,
@@ -13,9 +13,9 @@ export const service = strategy({
   prepareForCreate(object) {
     object.status = { loadBalancer: {} };
   },
-  prepareForUpdate(next) {
-    if (next.spec.type === "ExternalName")
-      dropFields(next.spec, ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"]);
+  prepareForUpdate(next, old) {
+    keepAllocated(next.spec, old.spec);
+    dropWhatTheTypeLacks(next.spec, old.spec);
   },
   validate,
   validateUpdate(next, old, errors) {
@@ -24,7 +24,11 @@ export const service = strategy({
   },
 });
 
-const hasAddress = (spec: Part): boolean => spec.type !== "ExternalName";
+export const needsAddress = (spec: Part): boolean => spec.type !== "ExternalName";
+
+export function needsNodePorts(spec: Part): boolean {
+  return spec.type === "NodePort" || (spec.type === "LoadBalancer" && spec.allocateLoadBalancerNodePorts !== false);
+}
 
 function setDefaults(object: KubeObject): void {
   const spec = struct(object, "spec");
@@ -35,19 +39,53 @@ function setDefaults(object: KubeObject): void {
     setAbsent(port, { protocol: "TCP" });
     if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === "") port.targetPort = port.port;
   }
-  if (hasAddress(spec)) setAbsent(spec, { internalTrafficPolicy: "Cluster" });
+  if (needsAddress(spec)) setAbsent(spec, { internalTrafficPolicy: "Cluster" });
   const fromOutside = spec.type === "NodePort" || spec.type === "LoadBalancer" || (spec.type === "ClusterIP" && items(spec.externalIPs).length > 0);
   if (fromOutside) setAbsent(spec, { externalTrafficPolicy: "Cluster" });
   if (spec.type === "LoadBalancer") setAbsent(spec, { allocateLoadBalancerNodePorts: true });
 }
 
-function dropFields(spec: Part, fields: readonly string[]): void {
-  for (const field of fields) delete spec[field];
+/** What was given out stays where an update does not name it: clients send services without. */
+export function keepAllocated(next: Part, old: Part): void {
+  if (needsAddress(next) && needsAddress(old)) {
+    setAbsent(next, { clusterIP: old.clusterIP });
+    if (items(next.clusterIPs).length === 0 && next.clusterIP === old.clusterIP) next.clusterIPs = old.clusterIPs;
+    setAbsent(next, { ipFamilyPolicy: old.ipFamilyPolicy });
+    if (items(next.ipFamilies).length === 0) next.ipFamilies = old.ipFamilies;
+  }
+  if (needsNodePorts(next) && needsNodePorts(old)) keepNodePorts(items(next.ports), items(old.ports));
+}
+
+function keepNodePorts(next: readonly Part[], old: readonly Part[]): void {
+  const taken = new Set(next.map((port) => port.nodePort));
+  const byName = new Map(old.map((port) => [port.name ?? "", port.nodePort]));
+  for (const port of next.filter(({ nodePort }) => !nodePort)) {
+    const before = byName.get(port.name ?? "");
+    if (!before || taken.has(before)) continue;
+    port.nodePort = before;
+    taken.add(before);
+  }
+}
+
+const onlyOfType: [fields: readonly string[], has: (spec: Part) => boolean][] = [
+  [["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"], needsAddress],
+  [["externalTrafficPolicy"], ({ type }) => type === "NodePort" || type === "LoadBalancer"],
+  [["allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort"], ({ type }) => type === "LoadBalancer"],
+];
+
+/** A changed type takes with it what the old one had and the update only repeats. */
+function dropWhatTheTypeLacks(next: Part, old: Part): void {
+  for (const [fields, has] of onlyOfType) {
+    if (has(next) || !has(old)) continue;
+    for (const field of fields) if (sameValue(next[field], old[field])) delete next[field];
+  }
+  const before = new Set(items(old.ports).map(({ nodePort }) => nodePort));
+  if (needsNodePorts(old) && !needsNodePorts(next)) for (const port of items(next.ports)) if (before.has(port.nodePort)) delete port.nodePort;
 }
 
 /** An address stays as long as the service has one. */
 function checkAddressUnchanged(next: Part, old: Part, errors: FieldErrors): void {
-  if (!hasAddress(next) || !hasAddress(old) || (old.clusterIP ?? "") === "" || next.clusterIP === old.clusterIP) return;
+  if (!needsAddress(next) || !needsAddress(old) || (old.clusterIP ?? "") === "" || next.clusterIP === old.clusterIP) return;
   errors.invalid("spec.clusterIPs[0]", next.clusterIPs ?? null, "may not change once set");
 }
 
@@ -58,7 +96,7 @@ const protocols = ["SCTP", "TCP", "UDP"];
 function validate(object: KubeObject, errors: FieldErrors): void {
   const { spec } = object;
   const ports = items(spec.ports);
-  if (ports.length === 0 && hasAddress(spec) && spec.clusterIP !== "None") errors.required("spec.ports");
+  if (ports.length === 0 && needsAddress(spec) && spec.clusterIP !== "None") errors.required("spec.ports");
   for (const [index, port] of ports.entries()) validatePort(port, `spec.ports[${index}]`, { named: ports.length > 1 }, errors);
   checkDistinct(ports, errors);
   validateLabels(spec.selector, "spec.selector", errors);

@@ -1,0 +1,76 @@
+/** A range of addresses in CIDR form, either family, counted from its first address. */
+import { isIP } from "node:net";
+
+export interface IpRange {
+  readonly family: "IPv4" | "IPv6";
+  /** Address 0, the network itself. */
+  readonly first: bigint;
+  /** How many addresses there are, at most 2^20 of them used: as upstream, a larger IPv6 range is cut off there. */
+  readonly size: number;
+}
+
+const sizeMax = 2 ** 20;
+
+/** @returns undefined for what is no CIDR */
+export function parseIpRange(text: string): IpRange | undefined {
+  const [address = "", prefix = ""] = text.split("/", 2);
+  const family = isIP(address);
+  const bits = family === 4 ? 32 : 128;
+  if (family === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits) return undefined;
+  const hostBits = BigInt(bits - Number(prefix));
+  const first = (toValue(address) >> hostBits) << hostBits;
+  return { family: family === 4 ? "IPv4" : "IPv6", first, size: hostBits > 20n ? sizeMax : 2 ** Number(hostBits) };
+}
+
+/** @param index from 1, the first address that may be given out */
+export function addressAt(range: IpRange, index: number): string {
+  const value = range.first + BigInt(index);
+  return range.family === "IPv4" ? formatV4(value) : formatV6(value);
+}
+
+/** Where in the range an address lies; undefined outside, and for the network and the broadcast address. */
+export function indexOf(range: IpRange, address: string): number | undefined {
+  if (isIP(address) !== (range.family === "IPv4" ? 4 : 6)) return undefined;
+  const index = toValue(address) - range.first;
+  return index > 0n && index <= BigInt(lastIndex(range)) ? Number(index) : undefined;
+}
+
+/** The last index that may be given out: IPv4 leaves out the broadcast address. */
+export function lastIndex({ family, size }: IpRange): number {
+  return family === "IPv4" ? size - 2 : size - 1;
+}
+
+function toValue(address: string): bigint {
+  return isIP(address) === 4 ? joined(address.split(".").map(Number), 8n) : joined(groupsOf(address), 16n);
+}
+
+const joined = (parts: readonly number[], bits: bigint): bigint => parts.reduce((value, part) => (value << bits) | BigInt(part), 0n);
+
+/** The eight groups of an IPv6 address, whose last two may be written as an IPv4 one. */
+function groupsOf(address: string): number[] {
+  const plain = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_all, a, b, c, d) => {
+    const group = (high: string, low: string): string => (Number(high) * 256 + Number(low)).toString(16);
+    return `${group(a, b)}:${group(c, d)}`;
+  });
+  const [head = "", tail] = plain.split("::");
+  const groups = (text: string): number[] => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
+  if (tail === undefined) return groups(head);
+  const before = groups(head);
+  const after = groups(tail);
+  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
+}
+
+const formatV4 = (value: bigint): string => [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join(".");
+
+/** RFC 5952: the longest run of zero groups is left out. */
+function formatV6(value: bigint): string {
+  const groups = Array.from({ length: 8 }, (_none, index) => ((value >> BigInt(16 * (7 - index))) & 0xffffn).toString(16));
+  let longest = { start: -1, length: 1 };
+  for (let start = 0; start < 8; start++) {
+    let length = 0;
+    while (groups[start + length] === "0") length++;
+    if (length > longest.length) longest = { start, length };
+  }
+  if (longest.start < 0) return groups.join(":");
+  return `${groups.slice(0, longest.start).join(":")}::${groups.slice(longest.start + longest.length).join(":")}`;
+}

@@ -1,0 +1,177 @@
+/**
+ * Gives services their cluster addresses and node ports, and knows which are free by following the services that are stored. It stands in
+ * admission because that is where a request may wait and may be refused. Each process gives out on its own: with several servers over one
+ * store, two may give out the same.
+ */
+import { isIP } from "node:net";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../admission/contract.ts";
+import type { Clock } from "../../api/clock.ts";
+import { invalid } from "../../api/errors.ts";
+import { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { Catalog, ResourceStore } from "../../resource/contract.ts";
+import type { CacheEvent, CacheSubscription, Entry } from "../../watch-cache/contract.ts";
+import { items, type Part } from "../fields.ts";
+import { type Allocated, allocated } from "./allocated.ts";
+import { addressAt, type IpRange, indexOf, lastIndex } from "./ip-range.ts";
+import { keepAllocated, needsAddress, needsNodePorts } from "./service.ts";
+
+export interface ServiceAddressesOptions {
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  /** `--service-cluster-ip-range` */
+  readonly range: IpRange;
+}
+
+/** `--service-node-port-range`'s default. */
+const nodePortRange = { from: 30000, to: 32767 };
+
+/** The low addresses are for those who ask for one: a sixteenth of the range, from 16 to 256 of them, and none of a small range. */
+function firstGivenOut(range: IpRange): number {
+  const kept = Math.min(Math.max(16, Math.floor(range.size / 16)), 256);
+  return range.size <= 16 + 2 ? 1 : kept + 1;
+}
+
+export interface ServiceAddresses extends AdmissionPlugin {
+  close(): void;
+}
+
+export function openServiceAddresses({ catalog, clock, range }: ServiceAddressesOptions): ServiceAddresses {
+  const addresses = allocated({ from: Math.min(firstGivenOut(range), lastIndex(range)), to: lastIndex(range) });
+  const nodePorts = allocated(nodePortRange);
+  let following: Promise<CacheSubscription> | undefined;
+
+  const hold = (store: ResourceStore, entry: Entry, gone: boolean): void => {
+    const { spec } = gone ? { spec: {} } : store.decode(entry);
+    const given = items(spec.clusterIPs).map((address) => indexOf(range, String(address)));
+    addresses.hold(
+      entry.key,
+      given.filter((index) => index !== undefined),
+    );
+    nodePorts.hold(entry.key, portsOf(spec));
+  };
+  const follow = async (): Promise<CacheSubscription> => {
+    const store = catalog.findResource("", "services")?.store;
+    if (store === undefined) return { close() {} };
+    await store.cache.ready();
+    const snapshot = store.cache.latest();
+    addresses.clear();
+    nodePorts.clear();
+    for (const entry of snapshot.range(store.form.prefix)) hold(store, entry, false);
+    return store.cache.subscribe(snapshot.revision, {
+      events(batch: readonly CacheEvent[]) {
+        for (const { type, entry } of batch) hold(store, entry, type === "DELETED");
+      },
+      progress() {},
+      end() {
+        following = undefined; // Starts afresh when next asked.
+      },
+    });
+  };
+
+  return {
+    name: "ServiceAddresses",
+    async mutate(attributes) {
+      if (!concerns(attributes)) return;
+      following ??= follow();
+      await following.catch((error: unknown) => {
+        following = undefined;
+        throw error;
+      });
+      give(attributes, { addresses, nodePorts, range, now: clock.now() });
+    },
+    close() {
+      void following?.then((subscription) => subscription.close());
+    },
+  };
+}
+
+function concerns({ operation, target, subresource }: AdmissionAttributes): boolean {
+  const { group, resource } = target.resource.definition;
+  return group === "" && resource === "services" && subresource === "" && (operation === "CREATE" || operation === "UPDATE");
+}
+
+interface Pools {
+  readonly addresses: Allocated;
+  readonly nodePorts: Allocated;
+  readonly range: IpRange;
+  readonly now: number;
+}
+
+/** Nothing is reserved before all of the service could be given, and nothing by a dry run. */
+function give({ object, oldObject, dryRun, name }: AdmissionAttributes, pools: Pools): void {
+  const { spec } = object as KubeObject;
+  if (oldObject !== undefined) keepAllocated(spec, oldObject.spec);
+  const errors = new FieldErrors();
+  const reservations: (() => void)[] = [];
+  if (needsAddress(spec)) giveAddress(spec, oldObject?.spec ?? {}, pools, reservations, errors);
+  if (needsNodePorts(spec)) giveNodePorts(spec, oldObject?.spec ?? {}, pools, reservations, errors);
+  if (!errors.empty) throw invalid("", "Service", object?.metadata.name ?? name, errors.causes);
+  if (!dryRun) for (const reserve of reservations) reserve();
+}
+
+function giveAddress(spec: Part, old: Part, { addresses, range, now }: Pools, reservations: (() => void)[], errors: FieldErrors): void {
+  const asked: string | undefined = spec.clusterIP || items(spec.clusterIPs)[0] || undefined;
+  setFamilies(spec, { headless: asked === "None", family: range.family });
+  if (asked === "None" || (asked !== undefined && items(old.clusterIPs).includes(asked as unknown as Part))) return setAddress(spec, asked);
+  if (asked !== undefined && isIP(asked) === 0) {
+    return errors.invalid("spec.clusterIPs[0]", asked, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+  }
+  const index = asked === undefined ? addresses.next(now) : indexOf(range, asked);
+  const refuse = (why: string): void => {
+    if (asked === undefined) errors.invalid("spec.clusterIPs", [], `failed to allocate a serviceIP: ${why}`);
+    else errors.invalid("spec.clusterIPs", [asked], `failed to allocate IP ${asked}: ${why}`);
+  };
+  if (index === undefined) return refuse(asked === undefined ? "range is full" : notInRange(asked, range));
+  if (addresses.has(index, now)) return refuse("provided IP is already allocated");
+  reservations.push(() => addresses.reserve(index, now));
+  setAddress(spec, addressAt(range, index));
+}
+
+const notInRange = (address: string, range: IpRange): string =>
+  `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${addressAt(range, 0)}/${(range.family === "IPv4" ? 32 : 128) - Math.log2(range.size)}`;
+
+function setAddress(spec: Part, address: string): void {
+  spec.clusterIP = address;
+  if (items(spec.clusterIPs).length === 0) spec.clusterIPs = [address];
+}
+
+/** A headless service without a selector may name endpoints of both families. */
+function setFamilies(spec: Part, { headless, family }: { headless: boolean; family: "IPv4" | "IPv6" }): void {
+  const both = headless && Object.keys(spec.selector ?? {}).length === 0;
+  spec.ipFamilyPolicy ??= both ? "RequireDualStack" : "SingleStack";
+  if (items(spec.ipFamilies).length > 0) return;
+  spec.ipFamilies = both ? [family, family === "IPv4" ? "IPv6" : "IPv4"] : [family];
+}
+
+/** Ports of one number and different protocols share a node port. */
+function giveNodePorts(spec: Part, old: Part, { nodePorts, now }: Pools, reservations: (() => void)[], errors: FieldErrors): void {
+  const held = new Set(portsOf(old));
+  const here = new Map<number, Set<string>>();
+  for (const [index, port] of items(spec.ports).entries()) {
+    const path = `spec.ports[${index}].nodePort`;
+    const wanted: number = port.nodePort || shared(spec, port) || 0;
+    const given = wanted || nodePorts.next(now);
+    if (given === undefined) {
+      errors.invalid(path, 0, "failed to allocate a nodePort: range is full");
+      continue;
+    }
+    const protocols = here.get(given) ?? new Set<string>();
+    const mine = held.has(given) || (protocols.size > 0 && !protocols.has(port.protocol));
+    if (given < nodePortRange.from || given > nodePortRange.to) {
+      errors.invalid(path, given, `provided port is not in the valid range. The range of valid ports is ${nodePortRange.from}-${nodePortRange.to}`);
+    } else if (!mine && (nodePorts.has(given, now) || protocols.size > 0)) errors.invalid(path, given, "provided port is already allocated");
+    else if (!held.has(given)) reservations.push(() => nodePorts.reserve(given, now));
+    here.set(given, protocols.add(port.protocol));
+    port.nodePort = given;
+  }
+}
+
+/** The node port of another port of the same number. */
+const shared = (spec: Part, { port, protocol }: Part): number | undefined =>
+  items(spec.ports).find((other) => other.port === port && other.protocol !== protocol && other.nodePort)?.nodePort;
+
+function portsOf(spec: Part): number[] {
+  const ports = items(spec.ports).map(({ nodePort }) => nodePort);
+  return [...ports, spec.healthCheckNodePort].filter((port) => typeof port === "number" && port !== 0);
+}
