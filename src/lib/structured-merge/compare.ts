@@ -1,5 +1,5 @@
 /** What changed between two states of an object. */
-import { deepEqual } from "../json/values.ts";
+import { identical } from "../json/values.ts";
 import type { List, MapType, Struct, Type } from "../schema/schema.ts";
 import { fieldElement } from "./fields-v1.ts";
 import { type PathSet, PathSetBuilder } from "./set.ts";
@@ -56,7 +56,7 @@ function size(value: unknown): number {
 function compareLeaf(left: unknown, right: unknown, at: Builders): void {
   if (left === undefined) at.added.insert();
   else if (right === undefined) at.removed.insert();
-  else if (!deepEqual(left, right)) at.modified.insert();
+  else if (!identical(left, right)) at.modified.insert();
 }
 
 const child = (at: Builders, element: string): Builders => ({
@@ -91,5 +91,5 @@ function compareItems(left: readonly unknown[], right: readonly unknown[], type:
     else walk(left[0], right[0], type.items, at);
   } else if (left.length === 0) at.added.insert();
   else if (right.length === 0) at.removed.insert();
-  else if (!deepEqual(left, right)) at.modified.insert();
+  else if (!identical(left, right)) at.modified.insert();
 }

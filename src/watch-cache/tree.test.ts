@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { seededRandom } from "../testing/seeded-random.ts";
+import { Tree } from "./tree.ts";
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+
+test(`random changes agree with a plain model, kept states stay as they were (SEED=${seed})`, () => {
+  const random = seededRandom(seed);
+  let tree = Tree.empty<number>();
+  const model = new Map<string, number>();
+  const kept: { tree: Tree<number>; keys: string[] }[] = [];
+  for (let step = 0; step < 20_000; step++) {
+    const key = `/k/${random(2000).toString(36).padStart(3, "0")}`;
+    if (random(100) < (step % 5000 < 2500 ? 70 : 30)) {
+      tree = tree.set(key, step);
+      model.set(key, step);
+    } else {
+      tree = tree.delete(key);
+      model.delete(key);
+    }
+    assert.equal(tree.size, model.size);
+    assert.equal(tree.get(key), model.get(key));
+    if (step % 1000 === 0) kept.push({ tree, keys: [...model.keys()].sort() });
+  }
+  const sorted = [...model].sort(([a], [b]) => (a < b ? -1 : 1));
+  assert.deepEqual([...tree.values("", undefined)], sorted.map(([, value]) => value));
+  for (let check = 0; check < 200; check++) {
+    const from = `/k/${random(2000).toString(36)}`;
+    const end = `/k/${random(2000).toString(36)}`;
+    assert.deepEqual([...tree.values(from, end)], sorted.filter(([key]) => key >= from && key < end).map(([, value]) => value));
+    assert.equal(tree.rank(from), sorted.filter(([key]) => key < from).length);
+  }
+  for (const { tree: old, keys } of kept) assert.equal([...old.values("", undefined)].length, keys.length);
+});
+
+test("building from a sorted list is the same as setting one by one", () => {
+  for (const count of [0, 1, 31, 32, 33, 64, 65, 2000, 5000]) {
+    const entries = Array.from({ length: count }, (_, index) => [String(index).padStart(5, "0"), index] as const);
+    assert.deepEqual([...Tree.fromSorted(entries).values("", undefined)], entries.map(([, value]) => value));
+  }
+});
