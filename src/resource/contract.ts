@@ -5,6 +5,7 @@ import type { KubeObject } from "../api/object.ts";
 import type { UserInfo } from "../api/user.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import type { Entry, WatchCache } from "../watch-cache/contract.ts";
+import type { EntrySource } from "../watch-cache/entry.ts";
 
 export interface SubresourceDefinition {
   /** `status`, `scale`, `binding` … */
@@ -157,6 +158,8 @@ export interface Resource {
 export interface ResourceStore {
   readonly form: StorageForm;
   readonly fingerprint: number;
+  /** What entries are made with. */
+  readonly source: EntrySource;
   readonly cache: WatchCache;
   /** `/registry/configmaps/default/a` */
   keyOf(namespace: string, name: string): string;
