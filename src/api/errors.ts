@@ -135,13 +135,24 @@ export function invalid(group: string, kind: string, name: string, causes: reado
     code: 422,
     reason: "Invalid",
     message: `${formatGroupKind(group, kind)} ${quote(name)} is invalid: ${joined}`,
-    details: { ...(name !== "" && { name }), ...(group !== "" && { group }), kind, causes: [...causes] },
+    details: { ...(name !== "" && { name }), ...(group !== "" && { group }), ...(kind !== "" && { kind }), causes: [...causes] },
   });
 }
 
 /** 422 with upstream's generic text. */
-export function unprocessable(message: string): ApiError {
-  return new ApiError({ code: 422, reason: "Invalid", message });
+export function unprocessable(message = "the server rejected our request due to an error in our request"): ApiError {
+  return new ApiError({ code: 422, reason: "Invalid", message, details: {} });
+}
+
+/** A generated name was taken, again and again. */
+export function generatedNameTaken(resource: GroupResource, name: string): ApiError {
+  const text = "already exists, the server was not able to generate a unique name for the object";
+  return new ApiError({
+    code: 409,
+    reason: "AlreadyExists",
+    message: `${formatGroupResource(resource)} ${quote(name)} ${text}`,
+    details: { ...resourceDetails(resource, name), retryAfterSeconds: 1 },
+  });
 }
 
 export function tooManyRequests(message: string, retryAfterSeconds: number): ApiError {

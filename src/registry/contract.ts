@@ -39,13 +39,16 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
 }
 
-/** The outcome of a write: exactly one of both, `entry` when it was stored, `object` (storage version) for a dry run. */
+/**
+ * The outcome of a write: exactly one of both; `entry` when it was stored, `object` (storage version, the caller's) for a dry run and for an
+ * update that took the last finalizer of a deleted object and so removed it.
+ */
 export type Written = { readonly entry: Entry; readonly created: boolean } | { readonly object: KubeObject; readonly created: boolean };
 
 export type Deleted =
   | { readonly kind: "gone"; readonly entry: Entry } // Removed from the store; the last state.
   | { readonly kind: "pending"; readonly entry: Entry } // Waits for finalizers, its grace period or a controller.
-  | { readonly kind: "dryRun"; readonly object: KubeObject };
+  | { readonly kind: "dryRun"; readonly object: KubeObject; readonly pending: boolean };
 
 /** What the verbs need of the world; one per server. */
 export interface RegistryContext {

@@ -121,6 +121,10 @@ export interface Strategy {
   validate(object: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
   validateUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
   validateStatusUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void;
+  /** Nodes alone are created with the status they report; all other kinds with `isolatesStatus` start without. */
+  readonly keepsStatusOnCreate: boolean;
+  /** Writes of subresources that show the whole object and change a part of it (`finalize`, `approval`), besides `status` and `scale`. */
+  readonly subresources: Readonly<Record<string, SubresourceRules>>;
   /** Warnings for the client, upstream's texts. */
   warnings(object: KubeObject, old: KubeObject | undefined): string[];
   /** Undefined: the object goes at once (unless finalizers hold it). @param seconds what the client asked for */
@@ -139,6 +143,13 @@ export interface Strategy {
   readonly columns: readonly Column[] | undefined;
   /** The `scale` subresource; undefined where there is none. */
   readonly scale: ScaleMapping | undefined;
+}
+
+/** What a write of one subresource may change. */
+export interface SubresourceRules {
+  /** Puts back from `old` what this subresource must not change. */
+  prepare(next: KubeObject, old: KubeObject, context: StrategyContext): void;
+  validate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
 }
 
 export interface ScaleMapping {

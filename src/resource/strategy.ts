@@ -15,6 +15,8 @@ const defaults: Strategy = {
   validate: nothing,
   validateUpdate: nothing,
   validateStatusUpdate: nothing,
+  keepsStatusOnCreate: false,
+  subresources: {},
   warnings: () => [],
   gracePeriod: () => undefined,
   checkDeletion: nothing,
