@@ -11,7 +11,7 @@ const subresourceBytesMax = 256;
 
 export interface MetaRules {
   readonly namespaced: boolean;
-  readonly validateName: NameRule;
+  validateName(name: string, prefix: boolean): string[];
   /** Custom resources take finalizers without a domain. */
   readonly custom?: boolean;
 }

@@ -1,8 +1,5 @@
 /** What names, labels and keys may look like, with upstream's texts. Source: apimachinery's util/validation, api/validate/content. */
 
-/** @param prefix whether the text is a generateName, to which a suffix will be added @returns what is wrong; empty when nothing is */
-export type NameRule = (text: string, prefix?: boolean) => string[];
-
 const labelPattern = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const subdomainPattern = `${labelPattern}(\\.${labelPattern})*`;
 const label1035Pattern = "[a-z]([-a-z0-9]*[a-z0-9])?";
@@ -65,7 +62,11 @@ const maskTrailingDash = (text: string): string => (text.length > 1 && text.ends
 
 const tooLong = (text: string, bytesMax: number): boolean => text.length > bytesMax || Buffer.byteLength(text) > bytesMax;
 
-/** DNS-1123 subdomain: what most objects are named by. */
+/**
+ * DNS-1123 subdomain: what most objects are named by.
+ * @param prefix whether the text is a generateName, to which a suffix will be added
+ * @returns what is wrong; empty when nothing is
+ */
 export function dnsSubdomainProblems(text: string, prefix = false): string[] {
   const name = prefix ? maskTrailingDash(text) : text;
   const problems: string[] = [];

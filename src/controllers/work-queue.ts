@@ -1,0 +1,109 @@
+/** Keys to be reconciled: each at most once at a time, again after a growing delay when it is not done yet. */
+import type { Clock } from "../api/clock.ts";
+
+export interface WorkQueueOptions {
+  readonly clock: Clock;
+  /** Brings one key's state forward. @returns whether there is nothing left to do; a rejection counts as something left */
+  reconcile(key: string): Promise<boolean>;
+  /** Told of every rejection. */
+  failed(key: string, error: unknown): void;
+  /** Keys worked on at once. */
+  readonly concurrency: number;
+  /** Keys known at once; more are refused, and whoever adds keys adds them again later. */
+  readonly keysMax: number;
+  readonly firstDelayMs: number;
+  readonly delayMaxMs: number;
+}
+
+export interface WorkQueue {
+  /** Asks for the key to be looked at, now, or again after the look that is under way. @returns false when the queue is full or stopped */
+  add(key: string): boolean;
+  /** Resolves when nothing is under way; keys that wait are forgotten. */
+  stop(): Promise<void>;
+}
+
+interface Item {
+  /** Looks that left something to do, in a row. */
+  failures: number;
+  running: boolean;
+  /** Asked for again while it runs. */
+  again: boolean;
+  cancelDelay: (() => void) | undefined;
+}
+
+export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
+  const items = new Map<string, Item>();
+  const ready: string[] = [];
+  let running = 0;
+  let stopped: (() => void) | undefined;
+
+  const enqueue = (key: string, item: Item): void => {
+    item.cancelDelay?.();
+    item.cancelDelay = undefined;
+    ready.push(key);
+    next();
+  };
+  const next = (): void => {
+    while (stopped === undefined && running < options.concurrency) {
+      const key = ready.shift();
+      if (key === undefined) return;
+      void run(key, items.get(key) as Item);
+    }
+  };
+  const run = async (key: string, item: Item): Promise<void> => {
+    running += 1;
+    item.running = true;
+    item.again = false;
+    const done = await look(options, key);
+    item.running = false;
+    running -= 1;
+    finish(key, item, done);
+    if (running === 0) stopped?.();
+    next();
+  };
+  const finish = (key: string, item: Item, done: boolean): void => {
+    if (stopped !== undefined) return;
+    if (item.again) return enqueue(key, item);
+    if (done) return void items.delete(key);
+    const delayMs = Math.min(options.firstDelayMs * 2 ** item.failures, options.delayMaxMs);
+    item.failures += 1;
+    item.cancelDelay = options.clock.after(delayMs, () => {
+      item.cancelDelay = undefined;
+      enqueue(key, item);
+    });
+  };
+
+  return {
+    add(key) {
+      if (stopped !== undefined) return false;
+      const known = items.get(key);
+      if (known === undefined) {
+        if (items.size >= options.keysMax) return false;
+        const item: Item = { failures: 0, running: false, again: false, cancelDelay: undefined };
+        items.set(key, item);
+        enqueue(key, item);
+        return true;
+      }
+      if (known.running) known.again = true;
+      else if (known.cancelDelay !== undefined) enqueue(key, known);
+      return true;
+    },
+    stop() {
+      for (const item of items.values()) item.cancelDelay?.();
+      ready.length = 0;
+      return new Promise((resolve) => {
+        stopped = resolve;
+        if (running === 0) resolve();
+      });
+    },
+  };
+}
+
+async function look({ reconcile, failed }: WorkQueueOptions, key: string): Promise<boolean> {
+  try {
+    return await reconcile(key);
+  } catch (error) {
+    failed(key, error); // Whatever it was, the key is looked at again.
+    return false;
+  }
+}
