@@ -3,7 +3,7 @@
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { FieldErrors } from "../field-errors.ts";
 import { type ManagedFieldsEntry, type ObjectMeta, type OwnerReference, parseGroupVersion } from "../object.ts";
-import { dnsLabelProblems, finalizerProblems, labelValueProblems, type NameRule, pathSegmentNameProblems, qualifiedNameProblems } from "./names.ts";
+import { dnsLabelProblems, finalizerProblems, labelValueProblems, pathSegmentNameProblems, qualifiedNameProblems } from "./names.ts";
 
 const annotationBytesMax = 256 * 1024;
 const fieldManagerBytesMax = 128;
