@@ -1,4 +1,5 @@
 /** Kinds of which one or two things are special. */
+import { formatTime } from "../api/clock.ts";
 import { pathSegmentNameProblems } from "../api/validation/names.ts";
 import { strategy } from "../resource/strategy.ts";
 import { items, sameValue, selectableAt, setAbsent, struct } from "./fields.ts";
@@ -29,6 +30,22 @@ export const certificateSigningRequest = strategy({
   },
   prepareForUpdate(next, old) {
     next.spec = old.spec; // A request is never changed.
+  },
+  subresources: {
+    approval: {
+      prepare(next, old, { now }) {
+        next.spec = old.spec;
+        next.status = { ...old.status, conditions: items(next.status?.conditions) };
+        for (const condition of next.status.conditions) {
+          setAbsent(condition, { lastUpdateTime: formatTime(now), lastTransitionTime: formatTime(now) });
+        }
+      },
+      validate(next, _old, errors) {
+        const types = new Set(items(next.status.conditions).map(({ type }) => type));
+        if (types.has("Approved") && types.has("Denied"))
+          errors.invalid("status.conditions", "Denied", "Approved and Denied conditions are mutually exclusive");
+      },
+    },
   },
 });
 

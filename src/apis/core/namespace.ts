@@ -33,6 +33,14 @@ export const namespace = strategy({
     const when = wanted === "Active" ? "empty" : "not empty";
     errors.invalid("status.Phase", next.status?.phase ?? "", `may only be '${wanted}' if \`deletionTimestamp\` is ${when}`);
   },
+  subresources: {
+    finalize: {
+      prepare(next, old) {
+        next.status = old.status;
+      },
+      validate: (next, _old, errors) => validateFinalizers(next, (index) => `spec.finalizers[${index}]`, errors),
+    },
+  },
   checkDeletion(object) {
     const name = object.metadata.name as string;
     if (protectedNamespaces.has(name)) throw forbidden({ group: "", resource: "namespaces" }, name, "this namespace may not be deleted");
@@ -42,11 +50,6 @@ export const namespace = strategy({
     struct(object, "status").phase = "Terminating";
   },
 });
-
-/** Of `/finalize`: each finalizer by its index. */
-export function validateFinalize(object: KubeObject, errors: FieldErrors): void {
-  validateFinalizers(object, (index) => `spec.finalizers[${index}]`, errors);
-}
 
 function validateFinalizers(object: KubeObject, pathOf: (index: number) => string, errors: FieldErrors): void {
   for (const [index, finalizer] of (object.spec?.finalizers ?? []).entries()) {

@@ -4,6 +4,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, sameValue, selectable, selectableAt, struct } from "../fields.ts";
 import { setPodDefaults, setPodSpecDefaults, validatePodSpec } from "./pod-spec.ts";
+import { ephemeralContainers, resize } from "./pod-subresources.ts";
 import { qosClass } from "./qos-class.ts";
 
 export const pod = strategy({
@@ -27,6 +28,7 @@ export const pod = strategy({
   prepareForCreate(object) {
     object.status = { phase: "Pending", qosClass: qosClass(object.spec) };
   },
+  subresources: { ephemeralcontainers: ephemeralContainers, resize },
   validate: (object, errors) => validatePodSpec(object.spec, "spec", errors),
   validateUpdate,
   gracePeriod(object, seconds) {

@@ -18,6 +18,7 @@ export const limitRange = strategy({
 });
 
 export const node = strategy({
+  keepsStatusOnCreate: true,
   selectableFields: { "spec.unschedulable": (object) => selectable("spec.unschedulable")(object) || "false" },
 });
 
