@@ -101,17 +101,19 @@ export function goTypeName(node: DecodeNode): string {
       return `[]${goTypeName(node.held)}`;
     case "map":
       return `map[string]${goTypeName(node.held)}`;
-    case "bytes":
-      return "[]uint8";
-    case "double":
-      return "float64";
-    case "intOrString":
-      return "int32";
-    case "time":
-    case "microtime":
-    case "duration":
-      return "string";
+    case "any":
+      return node.type.definition.split(".").slice(-2).join(".");
     default:
-      return node.type.kind;
+      return goTypeNames[node.type.kind] ?? node.type.kind;
   }
 }
+
+const goTypeNames: Readonly<Record<string, string>> = {
+  bytes: "[]uint8",
+  double: "float64",
+  duration: "v1.Duration",
+  intOrString: "intstr.IntOrString",
+  microtime: "v1.MicroTime",
+  quantity: "resource.Quantity",
+  time: "v1.Time",
+};

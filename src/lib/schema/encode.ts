@@ -217,6 +217,7 @@ function mapEncoder(values: Type): Encode {
 /** Whichever form the value has. */
 function formEncoder(forms: readonly Type[]): Encode {
   return (value) => {
+    if (Array.isArray(value) && value.length === 0) return "null"; // An empty list is no form to upstream.
     const kind = Array.isArray(value) ? "list" : typeof value === "object" && value !== null ? "struct" : "";
     const form = forms.find((candidate) => candidate.kind === kind);
     return form === undefined ? encodeAny(value) : encodeValue(value, form);
