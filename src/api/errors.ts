@@ -129,8 +129,8 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
 
 /** Validation failed. @param causes at least one, in upstream's order; the message joins them */
 export function invalid(group: string, kind: string, name: string, causes: readonly StatusCause[]): ApiError {
-  const parts = causes.map((cause) => `${cause.field}: ${cause.message}`);
-  const joined = parts.length === 1 ? parts[0] : `[${[...new Set(parts)].join(", ")}]`;
+  const parts = [...new Set(causes.map((cause) => `${cause.field}: ${cause.message}`))];
+  const joined = parts.length === 1 ? parts[0] : `[${parts.join(", ")}]`;
   return new ApiError({
     code: 422,
     reason: "Invalid",
