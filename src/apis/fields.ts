@@ -1,8 +1,8 @@
 /** Small helpers the kinds share. */
-import { isDeepStrictEqual } from "node:util";
 import type { FieldErrors } from "../api/field-errors.ts";
 import type { KubeObject } from "../api/object.ts";
 import { addInvalid } from "../api/validation/metadata.ts";
+import { deepEqual } from "../lib/json/values.ts";
 
 /** Part of an object, checked against its schema. */
 // biome-ignore lint/suspicious/noExplicitAny: the schema has checked the types; kinds read their own fields.
@@ -25,24 +25,9 @@ export function items(list: unknown): Part[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** As semantic equality upstream: absent and empty are the same. */
-export function sameValue(next: unknown, old: unknown): boolean {
-  return isDeepStrictEqual(withoutEmpty(next), withoutEmpty(old));
-}
-
-function withoutEmpty(value: unknown): unknown {
-  if (value === null || value === "" || value === undefined) return undefined;
-  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withoutEmpty);
-  if (typeof value !== "object") return value;
-  const kept = Object.entries(value)
-    .map(([key, part]): [string, unknown] => [key, withoutEmpty(part)])
-    .filter(([, part]) => part !== undefined);
-  return kept.length === 0 ? undefined : new Map(kept);
-}
-
 /** Reports a field that an update may not change. */
 export function checkImmutable(next: unknown, old: unknown, path: string, errors: FieldErrors): void {
-  if (!sameValue(next, old)) errors.invalid(path, next ?? null, "field is immutable");
+  if (!deepEqual(next, old)) errors.invalid(path, next ?? null, "field is immutable");
 }
 
 export function checkNonNegative(value: unknown, path: string, errors: FieldErrors): void {

@@ -1,8 +1,9 @@
 /** Kinds of which one or two things are special. */
 import { formatTime } from "../api/clock.ts";
 import { pathSegmentNameProblems } from "../api/validation/names.ts";
+import { deepEqual } from "../lib/json/values.ts";
 import { strategy } from "../resource/strategy.ts";
-import { items, sameValue, selectableAt, setAbsent, struct } from "./fields.ts";
+import { items, selectableAt, setAbsent, struct } from "./fields.ts";
 
 export const priorityClass = strategy({
   isolatesStatus: false,
@@ -10,7 +11,7 @@ export const priorityClass = strategy({
   setDefaults: (object) => setAbsent(object, { preemptionPolicy: "PreemptLowerPriority" }),
   validateUpdate(next, old, errors) {
     if ((next.value ?? 0) !== (old.value ?? 0)) errors.forbidden("value", "may not be changed in an update.");
-    if (!sameValue(next.preemptionPolicy, old.preemptionPolicy)) errors.invalid("preemptionPolicy", next.preemptionPolicy, "field is immutable");
+    if (!deepEqual(next.preemptionPolicy, old.preemptionPolicy)) errors.invalid("preemptionPolicy", next.preemptionPolicy, "field is immutable");
   },
 });
 

@@ -1,8 +1,9 @@
 /** DaemonSet. */
 import type { KubeObject } from "../../api/object.ts";
+import { deepEqual } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { setTemplateDefaults } from "../core/pod-template.ts";
-import { sameValue, setAbsent, struct } from "../fields.ts";
+import { setAbsent, struct } from "../fields.ts";
 import { checkSelectorUnchanged, validateWorkload } from "../workload.ts";
 
 /** Counts the changes of the template; an annotation since the field was retired. */
@@ -23,7 +24,7 @@ export const daemonSet = strategy({
     setTemplateGeneration(object, Math.max(templateGeneration(object), 1));
   },
   prepareForUpdate(next, old) {
-    const changed = !sameValue(next.spec.template, old.spec.template);
+    const changed = !deepEqual(next.spec.template, old.spec.template);
     setTemplateGeneration(next, templateGeneration(old) + (changed ? 1 : 0));
   },
   validate: (object, errors) => validateWorkload(object, { noun: "daemonset" }, errors),

@@ -1,8 +1,10 @@
 /** StatefulSet: all of its spec but a few fields is fixed. */
+
+import { deepEqual } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { setClaimDefaults } from "../core/persistent-volume.ts";
 import { setTemplateDefaults } from "../core/pod-template.ts";
-import { items, type Part, sameValue, setAbsent, struct } from "../fields.ts";
+import { items, type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
 import { validateWorkload } from "../workload.ts";
 
@@ -40,7 +42,7 @@ export const statefulSet = strategy({
   validate: (object, errors) => validateWorkload(object, { noun: "statefulset" }, errors),
   validateUpdate(next, old, errors) {
     validateWorkload(next, { noun: "statefulset" }, errors);
-    if (!sameValue(fixedPart(next.spec), fixedPart(old.spec))) errors.forbidden("spec", fixedText);
+    if (!deepEqual(fixedPart(next.spec), fixedPart(old.spec))) errors.forbidden("spec", fixedText);
   },
 });
 

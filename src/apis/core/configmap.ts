@@ -3,8 +3,8 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateObjectMeta } from "../../api/validation/metadata.ts";
 import { configMapKeyProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
+import { deepEqual } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { sameValue } from "../fields.ts";
 import { decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
 
 export const configMap = strategy({
@@ -14,7 +14,7 @@ export const configMap = strategy({
     if (old.immutable === true) {
       if (next.immutable !== true) errors.forbidden("immutable", "field is immutable when `immutable` is set");
       for (const field of ["data", "binaryData"]) {
-        if (!sameValue(next[field], old[field])) errors.forbidden(field, "field is immutable when `immutable` is set");
+        if (!deepEqual(next[field], old[field])) errors.forbidden(field, "field is immutable when `immutable` is set");
       }
     }
     validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);

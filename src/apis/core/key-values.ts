@@ -12,8 +12,3 @@ export function entries(values: Readonly<Record<string, string>> | undefined): [
 export function decodedBytes(base64: string): number {
   return Buffer.byteLength(base64, "base64");
 }
-
-/** Sets one key of a map that may hold any key, `__proto__` included. */
-export function setEntry(values: Record<string, string>, key: string, value: string): void {
-  Object.defineProperty(values, key, { value, enumerable: true, configurable: true, writable: true });
-}

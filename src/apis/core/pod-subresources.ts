@@ -3,8 +3,9 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
 import { dnsLabelProblems } from "../../api/validation/names.ts";
+import { deepEqual } from "../../lib/json/values.ts";
 import type { SubresourceRules } from "../../resource/contract.ts";
-import { items, type Part, sameValue } from "../fields.ts";
+import { items, type Part } from "../fields.ts";
 
 export const ephemeralContainers: SubresourceRules = {
   prepare(next, old) {
@@ -19,7 +20,7 @@ export const ephemeralContainers: SubresourceRules = {
     for (const container of items(old.spec?.ephemeralContainers)) {
       const known = now.get(container.name);
       if (known === undefined) errors.forbidden(path, `existing ephemeral containers ${JSON.stringify(container.name)} may not be removed`);
-      else if (!sameValue(known, container)) {
+      else if (!deepEqual(known, container)) {
         errors.forbidden(path, `existing ephemeral containers ${JSON.stringify(container.name)} may not be changed`);
       }
     }

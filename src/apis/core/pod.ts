@@ -1,8 +1,9 @@
 /** Pod: starts Pending, is deleted gracefully once it runs on a node, and all but a few fields of its spec are fixed. */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { deepEqual } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { items, type Part, sameValue, selectable, selectableAt, struct } from "../fields.ts";
+import { items, type Part, selectable, selectableAt, struct } from "../fields.ts";
 import { setPodDefaults, setPodSpecDefaults, validatePodSpec } from "./pod-spec.ts";
 import { ephemeralContainers, resize } from "./pod-subresources.ts";
 import { qosClass } from "./qos-class.ts";
@@ -50,7 +51,7 @@ function validateUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors):
   for (const list of ["containers", "initContainers"]) {
     for (const [index, { image = "" }] of items(next.spec[list]).entries()) if (image === "") errors.required(`spec.${list}[${index}].image`);
   }
-  if (!sameValue(fixedPart(next.spec, old.spec), fixedPart(old.spec, old.spec))) errors.forbidden("spec", fixedText);
+  if (!deepEqual(fixedPart(next.spec, old.spec), fixedPart(old.spec, old.spec))) errors.forbidden("spec", fixedText);
 }
 
 /** The spec without what an update may change. */
@@ -72,4 +73,4 @@ function fixedPart(spec: Part, old: Part): Part {
 
 /** Tolerations may be added, not taken away. */
 const keepsAll = (old: readonly Part[], next: readonly Part[]): boolean =>
-  old.every((toleration) => next.some((candidate) => sameValue(candidate, toleration)));
+  old.every((toleration) => next.some((candidate) => deepEqual(candidate, toleration)));

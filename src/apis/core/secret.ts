@@ -4,9 +4,10 @@ import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateObjectMeta } from "../../api/validation/metadata.ts";
 import { configMapKeyProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
 import { JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
+import { deepEqual, setMember } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { checkImmutable, sameValue, selectableAt } from "../fields.ts";
-import { decodedBytes, entries, setEntry, valuesBytesMax } from "./key-values.ts";
+import { checkImmutable, selectableAt } from "../fields.ts";
+import { decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
 
 export const secret = strategy({
   isolatesStatus: false,
@@ -17,7 +18,7 @@ export const secret = strategy({
     delete object.stringData;
     for (const [key, value] of entries(stringData)) {
       object.data ??= {};
-      setEntry(object.data, key, Buffer.from(value).toString("base64"));
+      setMember(object.data, key, Buffer.from(value).toString("base64"));
     }
   },
   prepareForUpdate(next, old) {
@@ -28,7 +29,7 @@ export const secret = strategy({
     checkImmutable(next.type, old.type, "type", errors);
     if (old.immutable === true) {
       if (next.immutable !== true) errors.forbidden("immutable", "field is immutable when `immutable` is set");
-      if (!sameValue(next.data, old.data)) errors.forbidden("data", "field is immutable when `immutable` is set");
+      if (!deepEqual(next.data, old.data)) errors.forbidden("data", "field is immutable when `immutable` is set");
     }
     validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(next, errors);

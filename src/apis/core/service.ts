@@ -3,8 +3,9 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateLabels } from "../../api/validation/metadata.ts";
 import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, portNameProblems, portNumberProblems } from "../../api/validation/names.ts";
+import { deepEqual } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { items, type Part, sameValue, selectableAt, setAbsent, struct } from "../fields.ts";
+import { items, type Part, selectableAt, setAbsent, struct } from "../fields.ts";
 
 export const service = strategy({
   validateName: dns1035LabelProblems,
@@ -77,7 +78,7 @@ const onlyOfType: [fields: readonly string[], has: (spec: Part) => boolean][] = 
 function dropWhatTheTypeLacks(next: Part, old: Part): void {
   for (const [fields, has] of onlyOfType) {
     if (has(next) || !has(old)) continue;
-    for (const field of fields) if (sameValue(next[field], old[field])) delete next[field];
+    for (const field of fields) if (deepEqual(next[field], old[field])) delete next[field];
   }
   const before = new Set(items(old.ports).map(({ nodePort }) => nodePort));
   if (needsNodePorts(old) && !needsNodePorts(next)) for (const port of items(next.ports)) if (before.has(port.nodePort)) delete port.nodePort;

@@ -1,8 +1,9 @@
 /** Roles and bindings: named by any segment of a path, such as `system:node`. */
 import type { KubeObject } from "../../api/object.ts";
 import { pathSegmentNameProblems } from "../../api/validation/names.ts";
+import { deepEqual } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { items, sameValue, setAbsent, struct } from "../fields.ts";
+import { items, setAbsent, struct } from "../fields.ts";
 
 const group = "rbac.authorization.k8s.io";
 
@@ -18,6 +19,6 @@ export const roleBinding = strategy({
     }
   },
   validateUpdate(next, old, errors) {
-    if (!sameValue(next.roleRef, old.roleRef)) errors.invalid("roleRef", next.roleRef, "cannot change roleRef");
+    if (!deepEqual(next.roleRef, old.roleRef)) errors.invalid("roleRef", next.roleRef, "cannot change roleRef");
   },
 });
