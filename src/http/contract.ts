@@ -2,6 +2,9 @@
 import type { UserInfo } from "../api/user.ts";
 import type { Resolved } from "../resource/contract.ts";
 
+/** Lower-case names; a list becomes a header line each. */
+export type AnswerHeaders = Record<string, string | string[]>;
+
 /** One request and its answer, the same over HTTP/1.1 and HTTP/2. */
 export interface Exchange {
   readonly method: string;
@@ -16,9 +19,9 @@ export interface Exchange {
   /** Reads the body. @throws ApiError 413 beyond the limit, 400 when the client went away */
   body(bytesMax: number): Promise<Buffer>;
   /** The whole answer at once; exactly once. `content-length` is added. */
-  respond(status: number, headers: Record<string, string>, body?: Buffer): void;
+  respond(status: number, headers: AnswerHeaders, body?: Buffer): void;
   /** An answer in pieces (lists, watches). */
-  stream(status: number, headers: Record<string, string>): BodyStream;
+  stream(status: number, headers: AnswerHeaders): BodyStream;
   /** Called once when the client is gone or the answer is complete. */
   onClose(run: () => void): void;
   readonly closed: boolean;
@@ -89,7 +92,7 @@ export interface RequestContext {
   /** Become `Warning` headers, each once, in order. */
   readonly warnings: string[];
   /** Headers every answer to this request carries. */
-  readonly headers: Record<string, string>;
+  readonly headers: AnswerHeaders;
 }
 
 /** Looks at a request on its way to the endpoint. @throws ApiError to refuse it */

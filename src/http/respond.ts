@@ -1,11 +1,11 @@
 /** Turns outcomes into answers; the one place where an ApiError becomes a Status. */
 import { ApiError, internalError, type Status } from "../api/errors.ts";
 import type { Logger } from "../api/logger.ts";
-import type { RequestContext } from "./contract.ts";
+import type { AnswerHeaders, RequestContext } from "./contract.ts";
 
 /** The headers of every answer to an API request. Warnings collected so far are included. */
-export function answerHeaders(context: RequestContext, contentType: string): Record<string, string> {
-  const headers: Record<string, string> = { "audit-id": context.auditId, "cache-control": "no-cache, private", "content-type": contentType };
+export function answerHeaders(context: RequestContext, contentType: string): AnswerHeaders {
+  const headers: AnswerHeaders = { "audit-id": context.auditId, "cache-control": "no-cache, private", "content-type": contentType };
   if (context.warnings.length > 0) headers.warning = formatWarnings(context.warnings);
   return Object.assign(headers, context.headers);
 }
@@ -55,10 +55,17 @@ export function sendError(context: RequestContext, error: unknown, logger: Logge
   sendJson(context, status.code, statusBody(status));
 }
 
-/** RFC 7234 §5.5, code 299; each text once, in order, within upstream's 4096 characters of all texts together. */
-function formatWarnings(warnings: readonly string[]): string {
-  const escaped = [...new Set(warnings)].map(
-    (text) => `299 - "${text.replace(/[\\"]/g, "\\$&").replace(/[^\x20-\x7e]/g, (character) => encodeURIComponent(character))}"`,
-  );
-  return escaped.join(", ");
+/** RFC 7234 §5.5, code 299; each text once, in order, a header line each, within 4096 bytes of all texts together as upstream. */
+function formatWarnings(warnings: readonly string[]): string[] {
+  const lines: string[] = [];
+  let bytes = 0;
+  for (const text of new Set(warnings)) {
+    bytes += Buffer.byteLength(text);
+    if (bytes > warningBytesMax) break;
+    const escaped = text.replace(/[\\"]/g, "\\$&").replace(/[^\x20-\x7e]/g, (character) => encodeURIComponent(character));
+    lines.push(`299 - "${escaped}"`);
+  }
+  return lines;
 }
+
+const warningBytesMax = 4096;
