@@ -1,0 +1,94 @@
+/** Reads the texts of `@kubernetes/client-node`'s declarations. Loaded only where no packed texts are; takes some tenths of a second. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { clientFieldName, type DescriptionTexts } from "./descriptions.ts";
+
+/** @returns no texts when the client is not installed */
+export async function readClientDescriptions(): Promise<DescriptionTexts> {
+  const directory = clientDirectory();
+  if (directory === undefined) return { types: {}, parameters: {} };
+  return { types: await readTypes(join(directory, "models")), parameters: await readParameters(join(directory, "types/ObjectParamAPI.d.ts")) };
+}
+
+function clientDirectory(): string | undefined {
+  try {
+    return fileURLToPath(new URL("./gen", import.meta.resolve("@kubernetes/client-node")));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+async function readTypes(directory: string): Promise<DescriptionTexts["types"]> {
+  const types: Record<string, Record<string, string>> = {};
+  for (const file of await readdir(directory)) {
+    if (file.endsWith(".d.ts")) Object.assign(types, typesIn(await readFile(join(directory, file), "utf8")));
+  }
+  return types;
+}
+
+/** A comment and what it stands before. */
+const commented = /\/\*\*\n((?:(?!\*\/)[\s\S])*)\*\/\n\s*(?:export declare class (\w+)|'([^']+)'\??:)/g;
+
+function typesIn(text: string): Record<string, Record<string, string>> {
+  const types: Record<string, Record<string, string>> = {};
+  let fields: Record<string, string> = {};
+  for (const [, comment, type, field] of text.matchAll(commented)) {
+    const description = plainText(comment as string);
+    if (type !== undefined) {
+      fields = { "": description };
+      types[type] = fields;
+    } else {
+      fields[clientFieldName(field as string)] = description;
+    }
+  }
+  return types;
+}
+
+/** Which operations describe the parameters of all others of their kind, and of connections. */
+const topics: Readonly<Record<string, string>> = {
+  CoreV1ApiListNamespacedConfigMapRequest: "list",
+  CoreV1ApiReadNamespacedConfigMapRequest: "get",
+  CoreV1ApiCreateNamespacedConfigMapRequest: "post",
+  CoreV1ApiReplaceNamespacedConfigMapRequest: "put",
+  CoreV1ApiPatchNamespacedConfigMapRequest: "patch",
+  CoreV1ApiDeleteNamespacedConfigMapRequest: "delete",
+  CoreV1ApiDeleteCollectionNamespacedConfigMapRequest: "deletecollection",
+  CoreV1ApiReadNamespacedPodLogRequest: "PodLog",
+  CoreV1ApiConnectGetNamespacedPodAttachRequest: "PodAttach",
+  CoreV1ApiConnectGetNamespacedPodExecRequest: "PodExec",
+  CoreV1ApiConnectGetNamespacedPodPortforwardRequest: "PodPortforward",
+  CoreV1ApiConnectGetNamespacedPodProxyRequest: "PodProxy",
+  CoreV1ApiConnectGetNamespacedServiceProxyRequest: "ServiceProxy",
+  CoreV1ApiConnectGetNodeProxyRequest: "NodeProxy",
+};
+
+async function readParameters(file: string): Promise<DescriptionTexts["parameters"]> {
+  const text = await readFile(file, "utf8");
+  const parameters: Record<string, Record<string, string>> = {};
+  for (const [name, topic] of Object.entries(topics)) {
+    const start = text.indexOf(`export interface ${name} {`);
+    if (start < 0) continue;
+    const body = text.slice(start, text.indexOf("\n}", start));
+    const described = [...body.matchAll(/\/\*\*\n((?:(?!\*\/)[\s\S])*)\*\/\n\s*(\w+)\??:/g)];
+    parameters[topic] = Object.fromEntries(
+      described.map(([, comment, parameter]) => [clientFieldName(parameter as string), plainText(comment as string)]),
+    );
+  }
+  return parameters;
+}
+
+const entities: Readonly<Record<string, string>> = { "&#39;": "'", "&quot;": '"', "&#x60;": "`", "&#x3D;": "=" };
+
+/** The text of a comment: without its stars, its annotations, and what was escaped in it. */
+function plainText(comment: string): string {
+  return comment
+    .split("\n")
+    .map((line) => line.replace(/^\s*\* ?/, ""))
+    .filter((line) => !/^(?:Defaults to: |@)/.test(line))
+    .join("\n")
+    .trim()
+    .replace(/&(?:#39|quot|#x60|#x3D);/g, (entity) => entities[entity] as string)
+    .replace(/\\(.)/g, "$1");
+}

@@ -1,0 +1,172 @@
+/** Schemas as OpenAPI definitions, in upstream's order of fields. Source: kube-openapi; facts about 1.36's published documents. */
+import type { Any, Field, Scalar, ScalarKind, Struct, Type } from "../../lib/schema/schema.ts";
+import type { Descriptions } from "./descriptions.ts";
+import type { Dialect, Json } from "./dialect.ts";
+
+/** Gathers definitions while documents refer to them, and those they refer to in turn. */
+export interface Definitions {
+  /** A reference to a type, such as `{"$ref": "#/definitions/…"}`. */
+  reference(type: Type): Json;
+  /** Takes one definition nobody has taken yet, name and body. @returns undefined when all are taken */
+  take(): [name: string, body: Json] | undefined;
+}
+
+export function collectDefinitions(dialect: Dialect, descriptions: Descriptions): Definitions {
+  const known = new Set<string>();
+  const waiting: [name: string, type: Type][] = [];
+  const refer = (name: string, type: Type): Json => {
+    if (!known.has(name)) {
+      known.add(name);
+      waiting.push([name, type]);
+    }
+    return { $ref: dialect.references + name };
+  };
+  const writer: Writer = { dialect, descriptions, refer };
+  return {
+    reference: (type) => typeBody(type, writer),
+    take() {
+      const next = waiting.pop();
+      return next && [next[0], definitionBody(next[0], next[1], writer)];
+    },
+  };
+}
+
+interface Writer {
+  readonly dialect: Dialect;
+  readonly descriptions: Descriptions;
+  refer(name: string, type: Type): Json;
+}
+
+function definitionBody(name: string, type: Type, writer: Writer): Json {
+  const description = writer.descriptions.type(name);
+  const head = description === undefined ? {} : { description };
+  if (type.kind === "struct") return { ...head, ...structBody(type, writer) };
+  return { ...head, ...specialBody(type, writer.dialect) };
+}
+
+function structBody(struct: Struct, writer: Writer): Json {
+  const fields = [...struct.fields].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const required = fields.filter((field) => field.required).map(({ name }) => name);
+  return {
+    type: "object",
+    ...(required.length > 0 && { required }),
+    ...(fields.length > 0 && { properties: Object.fromEntries(fields.map((field) => [field.name, fieldBody(struct, field, writer)])) }),
+    ...(struct.groupVersionKinds && { "x-kubernetes-group-version-kind": struct.groupVersionKinds.map(gvkBody) }),
+    ...(struct.atomic && { "x-kubernetes-map-type": "atomic" }),
+    ...(struct.unions && { "x-kubernetes-unions": struct.unions }),
+  };
+}
+
+function gvkBody({ group, version, kind }: { group: string; version: string; kind: string }): Json {
+  return { group, kind, version };
+}
+
+function fieldBody(struct: Struct, field: Field, writer: Writer): Json {
+  const { type } = field;
+  const body = typeBody(type, writer);
+  const fallback = "$ref" in body && type.kind === "struct" ? type.definition : undefined;
+  const description = writer.descriptions.field(struct.definition, field.name) ?? (fallback && writer.descriptions.type(fallback));
+  const byDefault = writer.dialect.version === "v3" ? fieldDefault(field) : undefined;
+  return {
+    ...withSiblings(body, { description, default: byDefault }, writer.dialect),
+    ...(type.kind === "list" && type.mapKeys.length > 0 && { "x-kubernetes-list-map-keys": type.mapKeys }),
+    ...(type.kind === "list" && type.listTypeDeclared !== false && { "x-kubernetes-list-type": type.listType }),
+    ...(field.mapType !== undefined && { "x-kubernetes-map-type": field.mapType }),
+    ...(field.patchMergeKey !== undefined && { "x-kubernetes-patch-merge-key": field.patchMergeKey }),
+    ...(field.patchStrategy !== undefined && { "x-kubernetes-patch-strategy": field.patchStrategy.join(",") }),
+  };
+}
+
+/** Adds a description and a default in their places; a reference that has siblings is wrapped in v3. */
+function withSiblings(body: Json, { description, default: byDefault }: { description?: unknown; default?: unknown }, { version }: Dialect): Json {
+  const { type, format, ...rest } = body;
+  const siblings = description !== undefined || byDefault !== undefined;
+  return {
+    ...(description !== undefined && { description }),
+    ...(type !== undefined && { type }),
+    ...(format !== undefined && { format }),
+    ...(byDefault !== undefined && { default: byDefault }),
+    ...("$ref" in rest && siblings && version === "v3" ? { allOf: [rest] } : rest),
+  };
+}
+
+/** What v3 says a field holds when nothing is given: what was declared, or Go's zero value where that is what is written. */
+function fieldDefault({ default: declared, type, pointer, omitEmpty }: Field): unknown {
+  if (declared !== undefined) return declared;
+  if (pointer) return undefined;
+  return type.kind === "struct" || !omitEmpty ? elementDefault(type) : undefined;
+}
+
+/** What v3 says an element of a list or map, or a field that is always written, holds when nothing is given. */
+function elementDefault(type: Type): unknown {
+  return type.kind === "struct" ? {} : zeroValues[type.kind as ScalarKind];
+}
+
+const zeroValues: Readonly<Partial<Record<ScalarKind, unknown>>> = { string: "", int32: 0, int64: 0, bool: false, double: 0 };
+
+function typeBody(type: Type, writer: Writer): Json {
+  switch (type.kind) {
+    case "struct":
+      return writer.refer(type.definition, type);
+    case "list":
+      return { type: "array", items: elementBody(type.items, writer) };
+    case "map":
+      return { type: "object", additionalProperties: elementBody(type.values, writer) };
+    case "any":
+      return type.definition === "" ? {} : writer.refer(type.definition, type);
+    default:
+      return scalarBody(type, writer);
+  }
+}
+
+function elementBody(type: Type, writer: Writer): Json {
+  return withSiblings(typeBody(type, writer), { default: writer.dialect.version === "v3" ? elementDefault(type) : undefined }, writer.dialect);
+}
+
+/** Scalars whose type has a definition of its own. */
+const scalarDefinitions: Readonly<Partial<Record<ScalarKind, string>>> = {
+  time: "io.k8s.apimachinery.pkg.apis.meta.v1.Time",
+  microtime: "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime",
+  duration: "io.k8s.apimachinery.pkg.apis.meta.v1.Duration",
+  quantity: "io.k8s.apimachinery.pkg.api.resource.Quantity",
+  intOrString: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+};
+
+const scalarBodies: Readonly<Partial<Record<ScalarKind, Json>>> = {
+  string: { type: "string" },
+  int32: { type: "integer", format: "int32" },
+  int64: { type: "integer", format: "int64" },
+  bool: { type: "boolean" },
+  double: { type: "number", format: "double" },
+  bytes: { type: "string", format: "byte" },
+};
+
+function scalarBody(type: Scalar, writer: Writer): Json {
+  const definition = scalarDefinitions[type.kind];
+  if (definition !== undefined) return writer.refer(definition, { kind: type.kind });
+  const body = scalarBodies[type.kind] as Json;
+  return type.enum !== undefined && writer.dialect.version === "v3" ? { ...body, enum: type.enum } : body;
+}
+
+/** Definitions that are no structs. */
+function specialBody(type: Type, { version }: Dialect): Json {
+  switch (type.kind) {
+    case "time":
+    case "microtime":
+      return { type: "string", format: "date-time" };
+    case "quantity":
+      return version === "v2" ? { type: "string" } : { oneOf: [{ type: "string" }, { type: "number" }] };
+    case "intOrString":
+      return version === "v2"
+        ? { type: "string", format: "int-or-string" }
+        : { format: "int-or-string", oneOf: [{ type: "integer" }, { type: "string" }] };
+    case "any":
+      return anyBody(type);
+    default:
+      return { type: "string" };
+  }
+}
+
+function anyBody({ definition }: Any): Json {
+  return definition.endsWith(".FieldsV1") || definition.endsWith(".RawExtension") ? { type: "object" } : {};
+}

@@ -1,0 +1,161 @@
+/** Whole OpenAPI documents, encoded. They are large: what is made in one go is kept small, so that other requests are served between. */
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ServedGroup, ServedGroupVersion } from "../discovery.ts";
+import { collectDefinitions } from "./definitions.ts";
+import type { Descriptions } from "./descriptions.ts";
+import { type Json, openApiV2, openApiV3 } from "./dialect.ts";
+import { encodeEntry, encodeMessage, fieldHead } from "./gnostic.ts";
+import { documentHeadV2, documentTailV2, documentV2, parameterV2, pathItemV2, schemaV2 } from "./gnostic-v2.ts";
+import { encodeDocumentV3 } from "./gnostic-v3.ts";
+import { type CommonQuery, pathsOf } from "./operations.ts";
+import { renderPathV2, renderPathV3 } from "./render.ts";
+
+export type Encoding = "json" | "protobuf";
+
+export interface DocumentSource {
+  readonly descriptions: Descriptions;
+  readonly commonQuery: CommonQuery;
+  /** `v1.36.0` */
+  readonly release: string;
+}
+
+/** How long a document may be worked on before others get their turn. */
+const sliceMs = 8;
+
+const bearerToken = { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" };
+const security = [{ BearerToken: [] }];
+
+/** The document of one group and version. */
+export async function buildV3(group: string, version: ServedGroupVersion, source: DocumentSource): Promise<Json> {
+  const pause = pauses();
+  const definitions = collectDefinitions(openApiV3, source.descriptions);
+  const rendering = { definitions, descriptions: source.descriptions };
+  const paths: Record<string, Json> = {};
+  for (const item of pathsOf(group, version, source.commonQuery)) {
+    paths[item.path] = renderPathV3(item, rendering);
+    await pause();
+  }
+  const schemas: [string, Json][] = [];
+  for (let taken = definitions.take(); taken !== undefined; taken = definitions.take()) {
+    schemas.push(taken);
+    await pause();
+  }
+  return {
+    openapi: "3.0.0",
+    info: { title: "Kubernetes", version: source.release },
+    paths,
+    components: { schemas: Object.fromEntries(sortByName(schemas)), securitySchemes: { BearerToken: bearerToken } },
+    security,
+  };
+}
+
+export function encodeV3(document: Json, encoding: Encoding): Buffer {
+  return encoding === "json" ? Buffer.from(JSON.stringify(document)) : encodeDocumentV3(document);
+}
+
+/** The one document of all groups, encoded piece by piece. */
+export async function encodeV2(groups: readonly ServedGroup[], source: DocumentSource, encoding: Encoding): Promise<Buffer> {
+  const pause = pauses();
+  const definitions = collectDefinitions(openApiV2, source.descriptions);
+  const rendering = { definitions, descriptions: source.descriptions };
+  const parameters = new Map<string, Json>();
+  const share = (parameter: Json): Json => {
+    const json = JSON.stringify(parameter);
+    const name = `${parameter.name}-${createHash("sha256").update(json).digest("base64url").slice(0, 8)}`;
+    parameters.set(name, parameter);
+    return { $ref: `#/parameters/${name}` };
+  };
+  const piece = pieceEncoders[encoding];
+  const paths: Buffer[] = [];
+  for (const { group, versions } of groups) {
+    for (const version of versions) {
+      for (const item of pathsOf(group, version, source.commonQuery)) {
+        paths.push(piece.path(item.path, renderPathV2(item, rendering, share)));
+        await pause();
+      }
+    }
+  }
+  const named: [string, Buffer][] = [];
+  for (let taken = definitions.take(); taken !== undefined; taken = definitions.take()) {
+    named.push([taken[0], piece.definition(...taken)]);
+    await pause();
+  }
+  const sections: Sections = {
+    head: { swagger: "2.0", info: { title: "Kubernetes", version: source.release } },
+    paths,
+    definitions: sortByName(named).map(([, encoded]) => encoded),
+    parameters: sortByName([...parameters]).map(([name, parameter]) => piece.parameter(name, parameter)),
+    tail: { securityDefinitions: { BearerToken: bearerToken }, security },
+  };
+  return encoding === "json" ? joinJson(sections) : joinProtobuf(sections);
+}
+
+interface Sections {
+  readonly head: Json;
+  readonly paths: readonly Buffer[];
+  readonly definitions: readonly Buffer[];
+  readonly parameters: readonly Buffer[];
+  readonly tail: Json;
+}
+
+type EncodePiece = (name: string, value: Json) => Buffer;
+const jsonEntry: EncodePiece = (name, value) => Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
+
+const pieceEncoders: Readonly<Record<Encoding, Readonly<Record<"path" | "definition" | "parameter", EncodePiece>>>> = {
+  json: { path: jsonEntry, definition: jsonEntry, parameter: jsonEntry },
+  protobuf: {
+    path: (name, value) => encodeEntry(documentV2.path, pathItemV2, name, value),
+    definition: (name, value) => encodeEntry(documentV2.definition, schemaV2, name, value),
+    parameter: (name, value) => encodeEntry(documentV2.parameter, parameterV2, name, value),
+  },
+};
+
+function joinJson({ head, paths, definitions, parameters, tail }: Sections): Buffer {
+  const section = (name: string, pieces: readonly Buffer[]): Buffer[] => [Buffer.from(`,"${name}":{`), ...withCommas(pieces), Buffer.from("}")];
+  return Buffer.concat([
+    Buffer.from(JSON.stringify(head).slice(0, -1)),
+    ...section("paths", paths),
+    ...section("definitions", definitions),
+    ...section("parameters", parameters),
+    Buffer.from(`,${JSON.stringify(tail).slice(1)}`),
+  ]);
+}
+
+const comma = Buffer.from(",");
+
+function withCommas(pieces: readonly Buffer[]): Buffer[] {
+  return pieces.flatMap((piece, index) => (index === 0 ? [piece] : [comma, piece]));
+}
+
+function joinProtobuf({ head, paths, definitions, parameters, tail }: Sections): Buffer {
+  const section = (field: number, pieces: readonly Buffer[]): Buffer[] => [
+    fieldHead(
+      field,
+      pieces.reduce((sum, piece) => sum + piece.length, 0),
+    ),
+    ...pieces,
+  ];
+  return Buffer.concat([
+    encodeMessage(documentHeadV2, head),
+    ...section(documentV2.paths, paths),
+    ...section(documentV2.definitions, definitions),
+    ...section(documentV2.parameters, parameters),
+    encodeMessage(documentTailV2, tail),
+  ]);
+}
+
+/** @returns what is to be called between steps: it waits a turn of the event loop when the slice is used up */
+function pauses(): () => Promise<void> | undefined {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < sliceMs) return undefined;
+    return nextTurn().then(() => {
+      since = performance.now();
+    });
+  };
+}
+
+function sortByName<T>(named: readonly [string, T][]): [string, T][] {
+  return [...named].sort(([a], [b]) => (a < b ? -1 : 1));
+}

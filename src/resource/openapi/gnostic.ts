@@ -1,0 +1,107 @@
+/**
+ * How the JSON of OpenAPI becomes gnostic's protobuf messages: a message is a table from JSON keys to field numbers and kinds.
+ * Source: the public field numbers of gnostic-models.
+ */
+import { ProtobufWriter } from "./protobuf-writer.ts";
+
+/** Writes one value as a field. */
+export type WriteField = (value: unknown, writer: ProtobufWriter) => void;
+/** Writes the content of a message. */
+export type WriteMessage = (value: unknown, writer: ProtobufWriter) => void;
+
+export function encodeMessage(write: WriteMessage, value: unknown): Buffer {
+  const writer = new ProtobufWriter();
+  write(value, writer);
+  return writer.finish();
+}
+
+/** One entry of a map, as the repeated field `number` of what holds it: a name and a message. */
+export function encodeEntry(number: number, write: WriteMessage, name: string, value: unknown): Buffer {
+  const writer = new ProtobufWriter();
+  writeEntry(number, name, () => message(2, write)(value, writer), writer);
+  return writer.finish();
+}
+
+/** The head of a message field whose content, of so many bytes, follows. */
+export function fieldHead(field: number, length: number): Buffer {
+  const writer = new ProtobufWriter(16);
+  writer.lengthDelimited(field, length);
+  return writer.finish();
+}
+
+/** @param fields by JSON key @param extensions number of the field for keys that begin with `x-` */
+export function messageOf(fields: () => Readonly<Record<string, WriteField>>, extensions?: number): WriteMessage {
+  let table: Readonly<Record<string, WriteField>> | undefined;
+  return (value, writer) => {
+    table ??= fields();
+    for (const [key, one] of Object.entries(value as object).reverse()) {
+      if (one === undefined) continue;
+      if (Object.hasOwn(table, key)) table[key]?.(one, writer);
+      else if (extensions !== undefined && key.startsWith("x-")) namedAny(extensions, key, one, writer);
+      else throw new Error(`no protobuf field for ${key}`);
+    }
+  };
+}
+
+/** A message that is one of several, by what the value is. */
+export function oneOf(choose: (value: unknown) => WriteField): WriteMessage {
+  return (value, writer) => choose(value)(value, writer);
+}
+
+export function message(number: number, write: WriteMessage): WriteField {
+  return (value, writer) => {
+    const before = writer.length;
+    write(value, writer);
+    writer.lengthDelimited(number, writer.length - before);
+  };
+}
+
+export function repeated(field: WriteField): WriteField {
+  return (values, writer) => {
+    for (const value of [...(values as readonly unknown[])].reverse()) field(value, writer);
+  };
+}
+
+export function text(number: number): WriteField {
+  return (value, writer) => {
+    const before = writer.length;
+    writer.text(value as string);
+    writer.lengthDelimited(number, writer.length - before);
+  };
+}
+
+export function boolean(number: number): WriteField {
+  return (value, writer) => writer.boolean(number, value === true);
+}
+
+export function double(number: number): WriteField {
+  return (value, writer) => writer.double(number, value as number);
+}
+
+/** Any value, as YAML; JSON is YAML. */
+export function any(number: number): WriteField {
+  return message(number, (value, writer) => text(2)(`${JSON.stringify(value)}\n`, writer));
+}
+
+/** A map in the repeated field `number`, each entry a name and a message. */
+export function entries(number: number, write: WriteMessage): WriteMessage {
+  return (value, writer) => {
+    for (const [name, one] of Object.entries(value as object).reverse()) writeEntry(number, name, () => message(2, write)(one, writer), writer);
+  };
+}
+
+/** A message with one repeated text. */
+export function texts(number: number): WriteMessage {
+  return (value, writer) => repeated(text(number))(value, writer);
+}
+
+function namedAny(number: number, name: string, value: unknown, writer: ProtobufWriter): void {
+  writeEntry(number, name, () => any(2)(value, writer), writer);
+}
+
+function writeEntry(number: number, name: string, writeValue: () => void, writer: ProtobufWriter): void {
+  const before = writer.length;
+  writeValue();
+  text(1)(name, writer);
+  writer.lengthDelimited(number, writer.length - before);
+}

@@ -1,0 +1,369 @@
+/** Every path of a group and version, with its operations, before either version of OpenAPI gives them a form. Source: upstream's installer. */
+import type { SubresourceDefinition } from "../contract.ts";
+import type { ServedGroupVersion, ServedResource } from "../discovery.ts";
+
+export type HttpMethod = "get" | "put" | "post" | "delete" | "options" | "head" | "patch";
+
+export interface PathItem {
+  readonly path: string;
+  readonly operations: readonly Operation[];
+}
+
+export interface Operation {
+  readonly method: HttpMethod;
+  /** `x-kubernetes-action`; undefined for discovery itself. */
+  readonly action: string | undefined;
+  readonly id: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  /** `x-kubernetes-group-version-kind` */
+  readonly kind: KindName | undefined;
+  readonly parameters: readonly Parameter[];
+  readonly body: Body | undefined;
+  readonly answers: readonly Answer[];
+  readonly produces: readonly string[];
+}
+
+export interface KindName {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+export interface Parameter {
+  readonly in: "query" | "path";
+  readonly name: string;
+  readonly type: "string" | "integer" | "boolean";
+  /** Where its description is to be found: the operation it belongs to, such as `list` or `PodExec`. */
+  readonly topic: string;
+  /** Descriptions that name the kind. */
+  readonly description?: string;
+}
+
+export interface Body {
+  readonly kind: KindName | "Patch" | "DeleteOptions";
+  readonly required: boolean;
+}
+
+export interface Answer {
+  readonly code: 200 | 201 | 202;
+  readonly content: KindName | "Status" | "WatchEvent" | "APIResourceList" | "text";
+}
+
+const objectTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+const streamTypes = [...objectTypes, "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
+export const patchTypes: readonly string[] = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+];
+
+/** @param commonQuery names of query parameters by operation */
+export function pathsOf(group: string, groupVersion: ServedGroupVersion, commonQuery: CommonQuery): PathItem[] {
+  const root = group === "" ? `/api/${groupVersion.version}` : `/apis/${group}/${groupVersion.version}`;
+  const scope: Scope = { group, version: groupVersion.version, root, commonQuery, ...operationNames(group, groupVersion.version) };
+  const items = [discoveryPath(scope), ...groupVersion.resources.flatMap((resource) => resourcePaths(resource, scope))];
+  return items.filter(({ operations }) => operations.length > 0).sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+export type CommonQuery = Readonly<Record<string, readonly string[]>>;
+
+interface Scope {
+  readonly group: string;
+  readonly version: string;
+  /** `/apis/apps/v1` */
+  readonly root: string;
+  readonly commonQuery: CommonQuery;
+  /** `AppsV1`, in the middle of operation ids. */
+  readonly title: string;
+  /** `apps_v1` */
+  readonly tag: string;
+}
+
+/** `rbac.authorization.k8s.io` is `RbacAuthorization` in ids and `rbacAuthorization` in tags. */
+function operationNames(group: string, version: string): { title: string; tag: string } {
+  const words = (group === "" ? "core" : group.replace(/\.k8s\.io$/, "")).split(/[^A-Za-z0-9]+/);
+  const camel = words.map((word, index) => (index === 0 ? word : capitalize(word))).join("");
+  return { title: capitalize(camel) + capitalize(version), tag: `${camel}_${version}` };
+}
+
+function discoveryPath({ root, title, tag }: Scope): PathItem {
+  const operation: Operation = {
+    method: "get",
+    action: undefined,
+    id: `get${title}APIResources`,
+    description: "get available resources",
+    tags: [tag],
+    kind: undefined,
+    parameters: [],
+    body: undefined,
+    answers: [{ code: 200, content: "APIResourceList" }],
+    produces: objectTypes,
+  };
+  return { path: `${root}/`, operations: [operation] };
+}
+
+function resourcePaths(served: ServedResource, scope: Scope): PathItem[] {
+  const { definition, version } = served;
+  const { resource, namespaced, kind } = definition;
+  const gvk: KindName = { group: scope.group, version: scope.version, kind };
+  const has = (verb: string): boolean => version.verbs.includes(verb);
+  const place = namespaced ? "/namespaces/{namespace}" : "";
+  const within = namespaced ? [namespaceParameter] : [];
+  const noun = (namespaced ? "Namespaced" : "") + kind;
+  const name = nameParameter(kind);
+  const item = [name, ...within];
+  const make = factory(scope, gvk);
+  const collection = `${scope.root}${place}/${resource}`;
+  const watch = `${scope.root}/watch${place}/${resource}`;
+  const deleted: Answer["content"] = definition.deleteReturnsObject ? gvk : "Status";
+  const list = { ...gvk, kind: definition.listKind };
+  const items: PathItem[] = [
+    {
+      path: collection,
+      operations: [
+        ...when(has("list"), () => make.list(`list`, noun, "", within, list)),
+        ...when(has("create"), () => make.create(noun, "", within, gvk)),
+        ...when(has("deletecollection"), () => make.deleteCollection(noun, within)),
+      ],
+    },
+    {
+      path: `${collection}/{name}`,
+      operations: [
+        ...when(has("get"), () => make.read(noun, "", item, gvk)),
+        ...when(has("update"), () => make.replace(noun, "", item, gvk)),
+        ...when(has("delete"), () => make.delete(noun, item, deleted)),
+        ...when(has("patch"), () => make.patch(noun, "", item, gvk)),
+      ],
+    },
+    { path: watch, operations: when(has("watch"), () => make.watchList(noun, "", within)) },
+    { path: `${watch}/{name}`, operations: when(has("watch") && has("get"), () => make.watch(noun, item)) },
+    ...version.subresources.flatMap((subresource) => subresourcePaths(subresource, served, { scope, collection, noun, item })),
+  ];
+  if (namespaced) {
+    items.push({
+      path: `${scope.root}/${resource}`,
+      operations: when(has("list"), () => make.list("list", kind, "ForAllNamespaces", [], list)),
+    });
+    items.push({ path: `${scope.root}/watch/${resource}`, operations: when(has("watch"), () => make.watchList(kind, "ForAllNamespaces", [])) });
+  }
+  return items;
+}
+
+interface SubresourcePlace {
+  readonly scope: Scope;
+  readonly collection: string;
+  readonly noun: string;
+  readonly item: readonly Parameter[];
+}
+
+function subresourcePaths(subresource: SubresourceDefinition, { definition }: ServedResource, place: SubresourcePlace): PathItem[] {
+  const { scope, collection, noun, item } = place;
+  const { group, version } = subresource.kindGroupVersion ?? scope;
+  const gvk: KindName = { group, version, kind: subresource.kind };
+  const make = factory(scope, gvk, { kind: definition.kind, subresource: subresource.name });
+  const path = `${collection}/{name}/${subresource.name}`;
+  const title = capitalize(subresource.name);
+  const has = (verb: string): boolean => subresource.verbs.includes(verb);
+  if (subresource.connect !== undefined) {
+    const own = queryParameters(subresource.query?.connect ?? [], definition.kind + title);
+    const connect = (suffix: string, parameters: readonly Parameter[]): Operation[] =>
+      (subresource.connect as readonly string[]).map((method) => make.connect(method, `${noun}${title}${suffix}`, parameters));
+    const items = [{ path, operations: connect("", [...item, ...own]) }];
+    if (subresource.name === "proxy") items.push({ path: `${path}/{path}`, operations: connect("WithPath", [...item, pathParameter, ...own]) });
+    return items;
+  }
+  const readParameters = [...item, ...queryParameters(subresource.query?.get ?? [], definition.kind + title)];
+  const answer: Answer["content"] = subresource.plainText === true ? "text" : gvk;
+  return [
+    {
+      path,
+      operations: [
+        ...when(has("get"), () => make.read(noun, title, readParameters, answer)),
+        ...when(has("update"), () => make.replace(noun, title, item, gvk)),
+        ...when(has("create"), () => make.create(noun, title, item, gvk)),
+        ...when(has("patch"), () => make.patch(noun, title, item, gvk)),
+      ],
+    },
+  ];
+}
+
+interface Factory {
+  list(verb: string, noun: string, suffix: string, path: readonly Parameter[], answer: KindName): Operation;
+  create(noun: string, title: string, path: readonly Parameter[], answer: KindName): Operation;
+  deleteCollection(noun: string, path: readonly Parameter[]): Operation;
+  read(noun: string, title: string, parameters: readonly Parameter[], answer: Answer["content"]): Operation;
+  replace(noun: string, title: string, path: readonly Parameter[], answer: KindName): Operation;
+  patch(noun: string, title: string, path: readonly Parameter[], answer: KindName): Operation;
+  delete(noun: string, path: readonly Parameter[], answer: Answer["content"]): Operation;
+  watchList(noun: string, suffix: string, path: readonly Parameter[]): Operation;
+  watch(noun: string, path: readonly Parameter[]): Operation;
+  connect(method: string, name: string, parameters: readonly Parameter[]): Operation;
+}
+
+/** Makes the operations of one kind, or of one subresource of `parent.kind`. */
+function factory({ title, tag, commonQuery }: Scope, kind: KindName, parent?: { kind: string; subresource: string }): Factory {
+  const subject = parent?.kind ?? kind.kind;
+  const common = (operation: string): Parameter[] => queryParameters(commonQuery[operation] ?? [], operation);
+  const base = { tags: [tag], kind, body: undefined, produces: objectTypes };
+  const answers = (content: Answer["content"], ...codes: Answer["code"][]): Answer[] => codes.map((code) => ({ code, content }));
+  const specified = parent === undefined ? `the specified ${subject}` : `${parent.subresource} of the specified ${subject}`;
+  const one = parent === undefined ? withArticle(subject) : `${parent.subresource} of ${withArticle(subject)}`;
+  return {
+    list: (verb, noun, suffix, path, answer) => ({
+      ...base,
+      method: "get",
+      action: "list",
+      id: `${verb}${title}${noun}${suffix}`,
+      description: `list or watch objects of kind ${subject}`,
+      parameters: [...path, ...common("list")],
+      answers: answers(answer, 200),
+      produces: streamTypes,
+    }),
+    create: (noun, name, path, answer) => ({
+      ...base,
+      method: "post",
+      action: "post",
+      id: `create${title}${noun}${name}`,
+      description: `create ${one}`,
+      parameters: [...path, ...common("post")],
+      body: { kind, required: true },
+      answers: answers(answer, 200, 201, 202),
+    }),
+    deleteCollection: (noun, path) => ({
+      ...base,
+      method: "delete",
+      action: "deletecollection",
+      id: `delete${title}Collection${noun}`,
+      description: `delete collection of ${subject}`,
+      parameters: [...path, ...common("deletecollection")],
+      body: { kind: "DeleteOptions", required: false },
+      answers: answers("Status", 200),
+    }),
+    read: (noun, name, parameters, answer) => ({
+      ...base,
+      method: "get",
+      action: "get",
+      id: `read${title}${noun}${name}`,
+      description: `read ${specified}`,
+      parameters: answer === "text" ? parameters : [...parameters, ...common("get")],
+      answers: answers(answer, 200),
+      ...(answer === "text" && { produces: ["text/plain", ...objectTypes] }),
+    }),
+    replace: (noun, name, path, answer) => ({
+      ...base,
+      method: "put",
+      action: "put",
+      id: `replace${title}${noun}${name}`,
+      description: `replace ${specified}`,
+      parameters: [...path, ...common("put")],
+      body: { kind, required: true },
+      answers: answers(answer, 200, 201),
+    }),
+    patch: (noun, name, path, answer) => ({
+      ...base,
+      method: "patch",
+      action: "patch",
+      id: `patch${title}${noun}${name}`,
+      description: `partially update ${specified}`,
+      parameters: [...path, ...common("patch")],
+      body: { kind: "Patch", required: true },
+      answers: answers(answer, 200, 201),
+    }),
+    delete: (noun, path, answer) => ({
+      ...base,
+      method: "delete",
+      action: "delete",
+      id: `delete${title}${noun}`,
+      description: `delete ${one}`,
+      parameters: [...path, ...common("delete")],
+      body: { kind: "DeleteOptions", required: false },
+      answers: answers(answer, 200, 202),
+    }),
+    watchList: (noun, suffix, path) => ({
+      ...base,
+      method: "get",
+      action: "watchlist",
+      id: `watch${title}${noun}List${suffix}`,
+      description: `watch individual changes to a list of ${subject}. deprecated: use the 'watch' parameter with a list operation instead.`,
+      parameters: [...path, ...common("list")],
+      answers: answers("WatchEvent", 200),
+      produces: streamTypes,
+    }),
+    watch: (noun, path) => ({
+      ...base,
+      method: "get",
+      action: "watch",
+      id: `watch${title}${noun}`,
+      description: `watch changes to an object of kind ${subject}. deprecated: use the 'watch' parameter with a list operation instead, filtered to a single item with the 'fieldSelector' parameter.`,
+      parameters: [...path, ...common("list")],
+      answers: answers("WatchEvent", 200),
+      produces: streamTypes,
+    }),
+    connect: (method, name, parameters) => ({
+      ...base,
+      method: method.toLowerCase() as HttpMethod,
+      action: "connect",
+      id: `connect${title}${capitalize(method.toLowerCase())}${name}`,
+      description: `connect ${method} requests to ${parent?.subresource} of ${subject}`,
+      parameters,
+      answers: answers("text", 200),
+      produces: ["*/*"],
+    }),
+  };
+}
+
+const namespaceParameter: Parameter = {
+  in: "path",
+  name: "namespace",
+  type: "string",
+  topic: "",
+  description: "object name and auth scope, such as for teams and projects",
+};
+const pathParameter: Parameter = { in: "path", name: "path", type: "string", topic: "", description: "path to the resource" };
+
+function nameParameter(kind: string): Parameter {
+  return { in: "path", name: "name", type: "string", topic: "", description: `name of the ${kind}` };
+}
+
+const integers = new Set(["gracePeriodSeconds", "limit", "limitBytes", "sinceSeconds", "tailLines", "timeoutSeconds"]);
+const booleans = new Set([
+  "allowWatchBookmarks",
+  "follow",
+  "force",
+  "ignoreStoreReadErrorWithClusterBreakingPotential",
+  "insecureSkipTLSVerifyBackend",
+  "orphanDependents",
+  "previous",
+  "sendInitialEvents",
+  "stderr",
+  "stdin",
+  "stdout",
+  "timestamps",
+  "tty",
+  "watch",
+]);
+
+function queryParameters(names: readonly string[], topic: string): Parameter[] {
+  return names.map((name) => ({ in: "query", name, topic, type: parameterType(name) }));
+}
+
+function parameterType(name: string): Parameter["type"] {
+  if (integers.has(name) || name === "ports") return "integer";
+  return booleans.has(name) ? "boolean" : "string";
+}
+
+/** `a Pod`, `an Event`, and no article before what looks like a plural. */
+function withArticle(noun: string): string {
+  if (noun.endsWith("s") && !noun.endsWith("ss")) return noun;
+  return `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function when<T>(holds: boolean, make: () => T): T[] {
+  return holds ? [make()] : [];
+}
