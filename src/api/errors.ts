@@ -21,6 +21,8 @@ export interface Status {
   reason?: string;
   message: string;
   details?: StatusDetails;
+  /** A token with which a chunked list can go on all the same. */
+  continue?: string;
 }
 
 export class ApiError extends Error {

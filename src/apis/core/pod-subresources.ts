@@ -1,9 +1,9 @@
 /** `/ephemeralcontainers` and `/resize`: each changes one part of a pod and leaves the rest as it was. */
 import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject, ObjectMeta } from "../../api/object.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
 import { dnsLabelProblems } from "../../api/validation/names.ts";
-import { deepEqual } from "../../lib/json/values.ts";
+import { addIntegers, cloneJson, deepEqual } from "../../lib/json/values.ts";
 import type { SubresourceRules } from "../../resource/contract.ts";
 import { items, type Part } from "../fields.ts";
 
@@ -12,6 +12,7 @@ export const ephemeralContainers: SubresourceRules = {
     const added = next.spec?.ephemeralContainers;
     keepAll(next, old);
     next.spec.ephemeralContainers = added;
+    countChange(next, old);
   },
   validate(next, old, errors) {
     const path = "spec.ephemeralContainers";
@@ -37,6 +38,7 @@ export const resize: SubresourceRules = {
       container.resources = change.resources;
       container.resizePolicy = change.resizePolicy;
     }
+    countChange(next, old);
   },
   validate() {
     // What may be resized to what is for the kubelet to say.
@@ -45,10 +47,19 @@ export const resize: SubresourceRules = {
 
 /** All of it but the metadata that every write may change. */
 function keepAll(next: KubeObject, old: KubeObject): void {
-  next.metadata.labels = old.metadata.labels as Record<string, string>;
-  next.metadata.annotations = old.metadata.annotations as Record<string, string>;
-  next.spec = structuredClone(old.spec ?? {});
+  keepMember(next.metadata, old.metadata, "labels");
+  keepMember(next.metadata, old.metadata, "annotations");
+  next.spec = cloneJson(old.spec ?? {});
   next.status = old.status;
+}
+
+function keepMember(next: ObjectMeta, old: ObjectMeta, field: "labels" | "annotations"): void {
+  if (old[field] === undefined) delete next[field];
+  else next[field] = old[field];
+}
+
+function countChange(next: KubeObject, old: KubeObject): void {
+  if (!deepEqual(next.spec, old.spec)) next.metadata.generation = addIntegers(old.metadata.generation ?? 0, 1);
 }
 
 function validateNames(next: KubeObject, path: string, errors: FieldErrors): void {

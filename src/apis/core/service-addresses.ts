@@ -9,11 +9,11 @@ import type { Clock } from "../../api/clock.ts";
 import { invalid } from "../../api/errors.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { addressAt, type IpRange, indexOf, lastIndex } from "../../lib/ip-range/ip-range.ts";
 import type { Catalog, ResourceStore } from "../../resource/contract.ts";
 import type { CacheEvent, CacheSubscription, Entry } from "../../watch-cache/contract.ts";
 import { items, type Part } from "../fields.ts";
 import { type Allocated, allocated } from "./allocated.ts";
-import { addressAt, type IpRange, indexOf, lastIndex } from "./ip-range.ts";
 import { keepAllocated, needsAddress, needsNodePorts } from "./service.ts";
 
 export interface ServiceAddressesOptions {

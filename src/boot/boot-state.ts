@@ -1,0 +1,125 @@
+/** What every cluster has from its first start: its namespaces, the Service of the server itself, and the system priorities. */
+import assert from "node:assert/strict";
+import { isIP } from "node:net";
+import { ApiError } from "../api/errors.ts";
+import type { KubeObject } from "../api/object.ts";
+import { loopbackUser } from "../api/system-user.ts";
+import { addressAt, parseIpRange } from "../lib/ip-range/ip-range.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import { create } from "../registry/create.ts";
+
+export interface BootOptions {
+  /** Where clients inside a cluster would reach this server. Undefined: the Service has no endpoints. */
+  readonly advertiseAddress?: string | undefined;
+  readonly port: number;
+  /** CIDR; the Service has its first address. */
+  readonly serviceClusterIpRange: string;
+}
+
+/** One object of the boot state, as it would be sent. */
+export interface BootObject {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly namespace: string;
+  readonly object: Omit<KubeObject, "apiVersion">;
+}
+
+const systemNamespaces = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
+/** Creates what is missing and leaves alone what is there. @throws ApiError when something cannot be created */
+export async function ensureBootState(registry: RegistryContext, options: BootOptions): Promise<void> {
+  await ensureAll(registry, systemNamespaces.map(namespaceNamed)); // What follows stands in one of them.
+  await ensureAll(registry, [...serverObjects(options), ...priorityClasses]);
+}
+
+async function ensureAll(registry: RegistryContext, objects: readonly BootObject[]): Promise<void> {
+  await Promise.all(objects.map((wanted) => ensure(registry, wanted)));
+}
+
+async function ensure(registry: RegistryContext, { group, version, resource, namespace, object }: BootObject): Promise<void> {
+  const target = registry.catalog.find(group, version, resource);
+  const store = target?.resource.store;
+  if (target === undefined || store === undefined || !target.version.served) return; // Switched off by --runtime-config.
+  const key = store.keyOf(namespace, object.metadata.name as string);
+  if ((await registry.storage.get(key)) !== undefined) return;
+  const request = { target, namespace, name: "", subresource: "", user: loopbackUser, dryRun: false, warnings: [] };
+  try {
+    await create(registry, { ...request, fieldManager: "kube-apiserver", userAgent: "kube-apiserver", decode: () => prepared(object) });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status.reason !== "AlreadyExists") throw error; // Another replica was faster.
+  }
+
+  function prepared(sent: BootObject["object"]): KubeObject {
+    const fresh: KubeObject = {
+      apiVersion: group === "" ? version : `${group}/${version}`,
+      ...structuredClone(sent),
+      metadata: { ...sent.metadata },
+    };
+    target?.resource.definition.strategy.setDefaults(fresh);
+    return fresh;
+  }
+}
+
+const namespaceNamed = (name: string): BootObject => ({
+  group: "",
+  version: "v1",
+  resource: "namespaces",
+  namespace: "",
+  object: { kind: "Namespace", metadata: { name } },
+});
+
+/** The Service `kubernetes`, what is behind it, and the range its address is from. */
+export function serverObjects({ advertiseAddress, port, serviceClusterIpRange }: BootOptions): BootObject[] {
+  const addresses = parseIpRange(serviceClusterIpRange);
+  assert.ok(addresses !== undefined, `${serviceClusterIpRange} is no CIDR`);
+  const own = { group: "", version: "v1", namespace: "default" };
+  const service = {
+    kind: "Service",
+    metadata: { name: "kubernetes", labels: { component: "apiserver", provider: "kubernetes" } },
+    spec: { clusterIP: addressAt(addresses, 1), ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: port }] },
+  };
+  const range = { kind: "ServiceCIDR", metadata: { name: "kubernetes" }, spec: { cidrs: [serviceClusterIpRange] } };
+  return [
+    { ...own, resource: "services", object: service },
+    { group: "networking.k8s.io", version: "v1", resource: "servicecidrs", namespace: "", object: range },
+    ...(advertiseAddress === undefined ? [] : endpointsAt(advertiseAddress, port)),
+  ];
+}
+
+function endpointsAt(address: string, port: number): BootObject[] {
+  const ports = [{ name: "https", port, protocol: "TCP" }];
+  const endpoints = {
+    kind: "Endpoints",
+    metadata: { name: "kubernetes", labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } },
+    subsets: [{ addresses: [{ ip: address }], ports }],
+  };
+  const slice = {
+    kind: "EndpointSlice",
+    metadata: { name: "kubernetes", labels: { "kubernetes.io/service-name": "kubernetes" } },
+    addressType: isIP(address) === 6 ? "IPv6" : "IPv4",
+    endpoints: [{ addresses: [address], conditions: { ready: true } }],
+    ports,
+  };
+  return [
+    { group: "", version: "v1", resource: "endpoints", namespace: "default", object: endpoints },
+    { group: "discovery.k8s.io", version: "v1", resource: "endpointslices", namespace: "default", object: slice },
+  ];
+}
+
+const priorityClass = (name: string, value: number, description: string): BootObject => ({
+  group: "scheduling.k8s.io",
+  version: "v1",
+  resource: "priorityclasses",
+  namespace: "",
+  object: { kind: "PriorityClass", metadata: { name }, value, description, preemptionPolicy: "PreemptLowerPriority" },
+});
+
+export const priorityClasses: readonly BootObject[] = [
+  priorityClass(
+    "system-cluster-critical",
+    2_000_000_000,
+    "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+  ),
+  priorityClass("system-node-critical", 2_000_001_000, "Used for system critical pods that must not be moved from their current node."),
+];

@@ -1,0 +1,74 @@
+/** Deletes what is in a namespace and says what stays. */
+import { ApiError } from "../api/errors.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { Resolved, ResourceDefinition, ResourceStore } from "../resource/contract.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+import type { Remaining } from "./namespace-conditions.ts";
+import { deleteObject } from "./namespace-writes.ts";
+
+/** Deletions of one resource that are under way at once; they share commits. */
+const deletionsAtOnce = 32;
+
+interface Content {
+  readonly target: Resolved;
+  readonly store: ResourceStore;
+}
+
+/** @returns what is still there afterwards, and what went wrong */
+export async function deleteContent(registry: RegistryContext, namespace: string): Promise<Remaining> {
+  const resources = new Map<string, number>();
+  const finalizers = new Map<string, number>();
+  const failures: string[] = [];
+  for (const { target, store } of namespacedContent(registry)) {
+    const prefix = store.keyOf(namespace, "");
+    if ((await registry.storage.count(prefix)) === 0) continue; // Asks the store, so that no cache is loaded for nothing.
+    failures.push(...(await deleteAll(registry, { target, store }, namespace)));
+    const left = [...(await store.cache.current()).range(prefix)];
+    const { group, resource } = target.resource.definition;
+    if (left.length > 0) resources.set(`${resource}.${group}`, left.length);
+    for (const entry of left) {
+      for (const finalizer of store.decode(entry).metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+    }
+  }
+  return { resources, finalizers, failures };
+}
+
+/** Every served resource of namespaces that stores anything; two that share a store count once. */
+function namespacedContent({ catalog }: RegistryContext): Content[] {
+  const byPrefix = new Map<string, Content>();
+  for (const definition of catalog.definitions()) {
+    const prefix = definition.storage?.prefix;
+    if (!definition.namespaced || prefix === undefined || byPrefix.has(prefix)) continue;
+    const target = servedTarget(definition, catalog);
+    if (target?.resource.store !== undefined) byPrefix.set(prefix, { target, store: target.resource.store });
+  }
+  return [...byPrefix.values()];
+}
+
+function servedTarget({ group, resource, versions }: ResourceDefinition, catalog: RegistryContext["catalog"]): Resolved | undefined {
+  const served = versions.find((version) => version.served && version.verbs.includes("delete"));
+  return served && catalog.find(group, served.version, resource);
+}
+
+/** @returns the messages of the deletions that failed */
+async function deleteAll(registry: RegistryContext, { target, store }: Content, namespace: string): Promise<string[]> {
+  const failures: string[] = [];
+  const pending = [...(await store.cache.current()).range(store.keyOf(namespace, ""))];
+  while (pending.length > 0) {
+    const batch = pending.splice(0, deletionsAtOnce);
+    const outcomes = await Promise.all(batch.map((entry) => tryDelete(registry, target, entry)));
+    failures.push(...outcomes.filter((outcome) => outcome !== undefined));
+  }
+  return failures;
+}
+
+/** @returns what went wrong; being gone already is what was wanted */
+async function tryDelete(registry: RegistryContext, target: Resolved, { index }: Entry): Promise<string | undefined> {
+  try {
+    await deleteObject(registry, target, index.namespace, index.name);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return error.status.reason === "NotFound" ? undefined : error.message;
+  }
+}

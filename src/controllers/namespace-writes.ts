@@ -1,0 +1,52 @@
+/** What the namespace controller writes. */
+import { notFound } from "../api/errors.ts";
+import type { KubeObject } from "../api/object.ts";
+import { controllerUser } from "../api/system-user.ts";
+import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
+import { deleteOne } from "../registry/delete.ts";
+import { update } from "../registry/update.ts";
+import type { Resolved } from "../resource/contract.ts";
+
+const user = controllerUser("namespace-controller");
+
+const writeOf = (target: Resolved, namespace: string, name: string, subresource = ""): WriteRequest => ({
+  target,
+  namespace,
+  name,
+  subresource,
+  user,
+  dryRun: false,
+  fieldManager: "namespace-controller",
+  userAgent: "namespace-controller",
+  warnings: [],
+});
+
+/**
+ * Changes a namespace as it is at that moment, again when somebody else was faster.
+ * @param change is given a fresh object each time
+ * @throws ApiError 404 when it is gone
+ */
+export async function changeNamespace(
+  registry: RegistryContext,
+  name: string,
+  subresource: "status" | "finalize",
+  change: (namespace: KubeObject) => void,
+): Promise<void> {
+  const missing = notFound({ group: "", resource: "namespaces" }, name);
+  const target = registry.catalog.find("", "v1", "namespaces");
+  if (target === undefined) throw missing;
+  await update(registry, {
+    ...writeOf(target, "", name, subresource),
+    next(current) {
+      if (current === undefined) throw missing;
+      const namespace = current();
+      change(namespace);
+      return namespace;
+    },
+  });
+}
+
+/** Deletes one object in the background. @throws ApiError 404 when it is gone */
+export async function deleteObject(registry: RegistryContext, target: Resolved, namespace: string, name: string): Promise<void> {
+  await deleteOne(registry, { ...writeOf(target, namespace, name), options: { propagationPolicy: "Background", dryRun: false } });
+}

@@ -1,0 +1,123 @@
+/**
+ * Empties terminating namespaces and then lets them go. Source: the namespace controller: content first, then the `kubernetes` finalizer;
+ * what holds it up is told in the namespace's conditions.
+ */
+import type { Logger } from "../api/logger.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { ResourceStore } from "../resource/contract.ts";
+import type { CacheEvent, CacheSubscription, Entry } from "../watch-cache/contract.ts";
+import type { Controller } from "./contract.ts";
+import { type Condition, nextConditions, type Remaining } from "./namespace-conditions.ts";
+import { deleteContent } from "./namespace-content.ts";
+import { changeNamespace } from "./namespace-writes.ts";
+import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
+
+const kubernetesFinalizer = "kubernetes";
+const namespacesAtOnce = 4;
+/** Terminating namespaces known at once; when there are more, the others follow when the list is read again. */
+const namespacesMax = 10_000;
+/** What holds a namespace up is looked at again after this long, then twice as long, up to the last. */
+const firstDelayMs = 50;
+const delayMaxMs = 2_000;
+/** How long until a list that was cut short, or could not be read, is read again. */
+const relistMs = 1_000;
+
+export function namespaceController({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
+  const store = registry.catalog.findResource("", "namespaces")?.store;
+  if (store === undefined) return { start() {}, stop: async () => {} }; // Namespaces are switched off.
+  const queue = openWorkQueue({
+    clock: registry.clock,
+    reconcile: (name) => reconcile(registry, store, name),
+    failed: (name, error) => logger.warn("namespace deletion failed, will be tried again", { namespace: name, error: String(error) }),
+    concurrency: namespacesAtOnce,
+    keysMax: namespacesMax,
+    firstDelayMs,
+    delayMaxMs,
+  });
+  const follower = followTerminating({ registry, store, queue, logger });
+  return {
+    start: follower.start,
+    async stop() {
+      follower.stop();
+      await queue.stop();
+    },
+  };
+}
+
+interface Following {
+  readonly registry: RegistryContext;
+  readonly store: ResourceStore;
+  readonly queue: WorkQueue;
+  readonly logger: Logger;
+}
+
+/** Puts every terminating namespace into the queue, and again whenever it changes. */
+function followTerminating({ registry, store, queue, logger }: Following): { start(): void; stop(): void } {
+  let subscription: CacheSubscription | undefined;
+  let cancelRelist = (): void => {};
+  let stopped = false;
+
+  const offer = (entry: Entry): void => {
+    if (entry.index.fields.get("status.phase") === "Terminating" && !queue.add(entry.index.name)) relistLater();
+  };
+  const list = async (): Promise<void> => {
+    await store.cache.ready();
+    if (stopped) return;
+    const snapshot = store.cache.latest();
+    for (const entry of snapshot.range(store.form.prefix)) offer(entry);
+    subscription?.close();
+    subscription = store.cache.subscribe(snapshot.revision, {
+      events(batch: readonly CacheEvent[]) {
+        for (const { type, entry } of batch) if (type !== "DELETED") offer(entry);
+      },
+      progress() {},
+      end: relistLater,
+    });
+  };
+  const start = (): void => {
+    list().catch((error: unknown) => {
+      logger.warn("namespaces could not be listed, will be tried again", { error: String(error) });
+      relistLater();
+    });
+  };
+  const relistLater = (): void => {
+    cancelRelist();
+    if (!stopped) cancelRelist = registry.clock.after(relistMs, start);
+  };
+  return {
+    start,
+    stop() {
+      stopped = true;
+      cancelRelist();
+      subscription?.close();
+    },
+  };
+}
+
+/** @returns whether the namespace is gone, or needs nothing from us */
+async function reconcile(registry: RegistryContext, store: ResourceStore, name: string): Promise<boolean> {
+  const entry = (await store.cache.current()).get(store.keyOf("", name));
+  if (entry === undefined) return true;
+  const namespace = store.decode(entry);
+  const finalizers: string[] = namespace.spec?.finalizers ?? [];
+  if (namespace.metadata.deletionTimestamp === undefined || !finalizers.includes(kubernetesFinalizer)) return true;
+
+  const remaining = await deleteContent(registry, name);
+  const empty = remaining.resources.size === 0 && remaining.failures.length === 0;
+  await tellConditions(registry, name, namespace.status?.conditions ?? [], remaining);
+  if (!empty) return false;
+  await changeNamespace(registry, name, "finalize", (object) => {
+    object.spec.finalizers = (object.spec.finalizers ?? []).filter((finalizer: string) => finalizer !== kubernetesFinalizer);
+  });
+  return true;
+}
+
+/** A namespace that is emptied at the first look never says anything. */
+async function tellConditions(registry: RegistryContext, name: string, old: readonly Condition[], remaining: Remaining): Promise<void> {
+  const nothingToSay = old.length === 0 && remaining.resources.size === 0 && remaining.failures.length === 0;
+  const conditions = nothingToSay ? undefined : nextConditions(old, remaining, registry.clock.now());
+  if (conditions === undefined) return;
+  await changeNamespace(registry, name, "status", (object) => {
+    object.status = { ...object.status, conditions };
+  });
+}
