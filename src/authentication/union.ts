@@ -11,7 +11,10 @@ const authenticatedGroup = "system:authenticated";
  * @returns the caller with `system:authenticated` among the groups, or the anonymous one
  * @throws ApiError 401 when a credential is wrong, or there is none and anonymous requests are refused
  */
-export function authenticate(authenticators: readonly Authenticator[], { anonymousAuth }: { anonymousAuth: boolean }): (exchange: Exchange) => UserInfo | Promise<UserInfo> {
+export function authenticate(
+  authenticators: readonly Authenticator[],
+  { anonymousAuth }: { anonymousAuth: boolean },
+): (exchange: Exchange) => UserInfo | Promise<UserInfo> {
   const known = new WeakMap<UserInfo, UserInfo>();
   const complete = (user: UserInfo): UserInfo => {
     if (user.groups.includes(authenticatedGroup)) return user;

@@ -11,7 +11,8 @@ const modes: Readonly<Record<string, Authorizer>> = { AlwaysAllow: alwaysAllow, 
 export function authorizerOf(names: readonly string[]): Authorizer {
   const chosen = names.map((name, index) => {
     const authorizer = Object.hasOwn(modes, name) ? modes[name] : undefined;
-    if (authorizer === undefined) throw new Error(`authorization-mode ${JSON.stringify(name)} is not a valid mode: this server has ${Object.keys(modes).join(", ")}`);
+    if (authorizer === undefined)
+      throw new Error(`authorization-mode ${JSON.stringify(name)} is not a valid mode: this server has ${Object.keys(modes).join(", ")}`);
     if (names.indexOf(name) !== index) throw new Error(`authorization-mode ${JSON.stringify(names)} has mode specified more than once`);
     return authorizer;
   });

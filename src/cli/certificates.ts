@@ -40,7 +40,10 @@ const adminSubject: Subject = { commonName: "kubernetes-admin", organization: "s
 /** Makes all three. */
 export async function createCertificates(options: CertificateOptions): Promise<Certificates> {
   const authority = await createAuthority(options.now);
-  const [serving, admin] = await Promise.all([issue(authority, servingSubject, "server", options), issue(authority, adminSubject, "client", { ...options, names: [] })]);
+  const [serving, admin] = await Promise.all([
+    issue(authority, servingSubject, "server", options),
+    issue(authority, adminSubject, "client", { ...options, names: [] }),
+  ]);
   return { ca: await authority.pair(), serving, admin };
 }
 
@@ -51,7 +54,11 @@ export async function ensureCertificates(directory: string, options: Certificate
   const [ca, serving, admin] = stored;
   if (ca === undefined || expiresSoon(ca, options.now)) {
     const fresh = await createCertificates(options);
-    await Promise.all([writePair(directory, "ca", fresh.ca), writePair(directory, "apiserver", fresh.serving), writePair(directory, "admin", fresh.admin)]);
+    await Promise.all([
+      writePair(directory, "ca", fresh.ca),
+      writePair(directory, "apiserver", fresh.serving),
+      writePair(directory, "admin", fresh.admin),
+    ]);
     return fresh;
   }
   const good = (pair: KeyPair | undefined): boolean => pair !== undefined && !expiresSoon(pair, options.now) && signedBy(pair, ca);

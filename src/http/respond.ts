@@ -35,7 +35,7 @@ export function statusBody(status: Status): Record<string, unknown> {
   return {
     kind: "Status",
     apiVersion: "v1",
-    metadata: {},
+    metadata: status.continue === undefined ? {} : { continue: status.continue },
     status: "Failure",
     message: status.message,
     ...(status.reason !== undefined && { reason: status.reason }),

@@ -38,7 +38,8 @@ function refusal(attributes: AuthorizationAttributes, reason: string): ApiError 
   const { user, verb, isResourceRequest, path, group, resource, subresource, namespace, name } = attributes;
   const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;
   const why = reason === "" ? "" : `: ${reason}`;
-  if (!isResourceRequest) return new ApiError({ code: 403, reason: "Forbidden", message: `forbidden: ${who} path ${JSON.stringify(path)}${why}`, details: {} });
+  if (!isResourceRequest)
+    return new ApiError({ code: 403, reason: "Forbidden", message: `forbidden: ${who} path ${JSON.stringify(path)}${why}`, details: {} });
   const what = subresource === "" ? resource : `${resource}/${subresource}`;
   const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
   return forbidden({ group, resource }, name, `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}${why}`);

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RequestContext } from "../http/contract.ts";
+import { requestInfo } from "../http/request-info.ts";
+import { type HealthCheck, type HealthEndpoint, healthHandler } from "./health.ts";
+
+const ping: HealthCheck = { name: "ping", check: () => undefined };
+const etcd: HealthCheck = { name: "etcd", check: () => undefined };
+const broken: HealthCheck = { name: "broken", check: () => "no disk" };
+const throwing: HealthCheck = { name: "throwing", check: () => Promise.reject(new Error("x")) };
+const shutdown: HealthCheck = { name: "shutdown", check: () => undefined, readinessOnly: true };
+
+async function ask(target: string, checks: readonly HealthCheck[], inGrace = false): Promise<[number, string]> {
+  const info = requestInfo("GET", target);
+  let got: [number, string] = [0, ""];
+  const exchange = { respond: (status: number, _headers: unknown, body: Buffer) => (got = [status, body.toString()]) };
+  const endpoint = info.path.split("/")[1] as HealthEndpoint;
+  await healthHandler(endpoint, { checks, graceUntil: () => inGrace })({ exchange, info, auditId: "" } as unknown as RequestContext);
+  return got;
+}
+
+const rows: [target: string, checks: HealthCheck[], status: number, text: string][] = [
+  ["/livez", [ping, etcd], 200, "ok"],
+  ["/livez/ping", [ping], 200, "ok"],
+  ["/livez/nothing", [ping], 404, "404 page not found\n"],
+  ["/livez?verbose&exclude=etcd", [ping, etcd], 200, "[+]ping ok\n[+]etcd excluded: ok\nhealthz check passed\n"],
+  ["/livez?exclude=nothing", [ping], 200, "ok"],
+  [
+    "/livez?verbose&exclude=nothing",
+    [ping],
+    200,
+    '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "nothing"\nhealthz check passed\n',
+  ],
+  ["/readyz?verbose", [ping, shutdown], 200, "[+]ping ok\n[+]shutdown ok\nhealthz check passed\n"],
+  ["/livez?verbose", [ping, shutdown], 200, "[+]ping ok\nhealthz check passed\n"],
+  ["/livez", [ping, broken], 500, "[+]ping ok\n[-]broken failed: reason withheld\nlivez check failed\n"],
+  ["/readyz", [throwing], 500, "[-]throwing failed: reason withheld\nreadyz check failed\n"],
+  ["/healthz/broken", [broken], 500, "internal server error: reason withheld\n"],
+  ["/readyz?exclude=broken", [ping, broken], 200, "ok"],
+];
+for (const [target, checks, status, text] of rows) {
+  test(`${target} with ${checks.map(({ name }) => name).join(", ")}`, async () => assert.deepEqual(await ask(target, checks), [status, text]));
+}
+
+test("liveness has its grace period, readiness has none", async () => {
+  assert.equal((await ask("/livez", [broken], true))[0], 200);
+  assert.equal((await ask("/readyz", [broken], true))[0], 500);
+});
