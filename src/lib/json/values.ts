@@ -18,18 +18,18 @@ export function compareIntegers(a: Integer, b: Integer): -1 | 0 | 1 {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Absent, null, and an empty list or map are all the same to upstream's semantic equality. */
+/** Absent, null, or a list or map in which nothing is set. */
 function isNothing(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   if (typeof value !== "object") return false;
   if (Array.isArray(value)) return value.length === 0;
-  for (const _key in value) return false;
+  for (const key in value) if (!isNothing((value as Record<string, unknown>)[key])) return false;
   return true;
 }
 
 /**
- * Semantic equality of plain JSON: absent, null, `[]` and `{}` are equal wherever they stand.
- * A set but empty struct pointer therefore equals an absent one, where upstream tells them apart; use `identical` where that matters.
+ * Equality of plain JSON in which absent, null, `[]` and `{}` are the same wherever they stand. It knows no types: a struct that is set and empty
+ * (`emptyDir: {}`) equals an absent one. Where a schema is at hand, `equalBySchema` tells as upstream does.
  * @param a, b nested at most as deep as decoding keeps (`retainedDepthMax`)
  */
 export function deepEqual(a: unknown, b: unknown): boolean {

@@ -34,7 +34,7 @@ export const zeroQuantity: Quantity = { mantissa: 0n, exponent: 0, format: "Deci
 export function parseQuantity(text: string): Quantity {
   if (text === "") throw new QuantityError(formatWrong);
   if (text === "0") return zeroQuantity;
-  const { negative, whole, fraction, suffix } = splitQuantity(text);
+  const { negative, hasDigits, whole, fraction, suffix } = splitQuantity(text);
   const { base, exponent, format } = interpretSuffix(suffix);
   const digits = whole + fraction;
   const magnitude = BigInt(digits);
@@ -46,6 +46,7 @@ export function parseQuantity(text: string): Quantity {
       return { mantissa: negative ? -value : value, exponent: scale, format, ...(keepsText && { text }) };
     }
   }
+  if (!hasDigits) throw new QuantityError("unable to parse numeric part of quantity"); // Upstream lets the fast ones pass as zero.
   const exact = base === 2 ? magnitude << BigInt(exponent) : magnitude;
   const scale = (base === 10 ? exponent : 0) - fraction.length;
   return roundAndCap(exact, scale, format, negative);
@@ -121,19 +122,21 @@ export function asApproximateFloat(quantity: Quantity): number {
 
 interface Split {
   readonly negative: boolean;
+  readonly hasDigits: boolean;
   /** Digits before the dot without leading zeros, `0` when there are none. */
   readonly whole: string;
   readonly fraction: string;
   readonly suffix: string;
 }
 
-const shape = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+const shape = /^([+-]?)(0*)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 
 function splitQuantity(text: string): Split {
   const match = shape.exec(text);
   if (match === null) throw new QuantityError(formatWrong);
-  const [, sign, whole, fraction = "", suffix] = match;
-  return { negative: sign === "-", whole: whole === "" ? "0" : (whole as string), fraction, suffix: suffix as string };
+  const [, sign, zeros, whole, fraction = "", suffix] = match;
+  const hasDigits = zeros !== "" || whole !== "" || fraction !== "";
+  return { negative: sign === "-", hasDigits, whole: whole === "" ? "0" : (whole as string), fraction, suffix: suffix as string };
 }
 
 interface Suffix {

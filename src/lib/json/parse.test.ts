@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseJson, peekTypeMeta } from "./parse.ts";
+
+/** Go's answers. */
+const syntaxRows: [text: string, message: string][] = [
+  ["", "unexpected end of JSON input"],
+  ["{", "unexpected end of JSON input"],
+  ['{"a"', "unexpected end of JSON input"],
+  ['{"a":', "unexpected end of JSON input"],
+  ['{"a":1,', "unexpected end of JSON input"],
+  ['"a', "unexpected end of JSON input"],
+  ["[1", "unexpected end of JSON input"],
+  ["-", "invalid character ' ' in numeric literal"],
+  ["1.", "invalid character ' ' after decimal point in numeric literal"],
+  ["1e+", "invalid character ' ' in exponent of numeric literal"],
+  ["tru", "invalid character ' ' in literal true (expecting 'e')"],
+  ["nulx", "invalid character 'x' in literal null (expecting 'l')"],
+  ['"\\', "invalid character ' ' in string escape code"],
+  ['"\\u12g4"', "invalid character 'g' in \\u hexadecimal character escape"],
+  ['"\u0001"', "invalid character '\\x01' in string literal"],
+  ["01", "invalid character '1' after top-level value"],
+  ['{"a":1}x', "invalid character 'x' after top-level value"],
+  ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
+  ["{a}", "invalid character 'a' looking for beginning of object key string"],
+  ['{"a" 1}', "invalid character '1' after object key"],
+  ['{"a":1 "b"}', "invalid character '\"' after object key:value pair"],
+  ["[1 2]", "invalid character '2' after array element"],
+  ["[1,]", "invalid character ']' looking for beginning of value"],
+  ["'", "invalid character '\\'' looking for beginning of value"],
+  ["é", "invalid character 'Ã' looking for beginning of value"],
+  ["[".repeat(10_001), "invalid character '[' exceeded max depth"],
+];
+
+for (const [text, message] of syntaxRows) {
+  test(`syntax of ${JSON.stringify(text.slice(0, 20))}`, () => {
+    assert.throws(() => parseJson(Buffer.from(text)), { name: "JsonSyntaxError", message });
+  });
+}
+
+const valueRows: [text: string, value: unknown, duplicates: string[]][] = [
+  ["null", null, []],
+  [' {"a":[1,-2,0.5,1e3,true,""]} ', { a: [1, -2, 0.5, 1000, true, ""] }, []],
+  ["9007199254740993", 9007199254740993n, []],
+  ["-9223372036854775808", -9223372036854775808n, []],
+  ["123456789012345", 123456789012345, []],
+  ['"\\ud800x\\ud83d\\ude00"', "\ufffdx\u{1f600}", []],
+  ['{"a":1,"a":2}', { a: 2 }, ['duplicate field "a"']],
+  ['{"b":{"c":1,"c":{"d":1,"d":1}},"x":[{"y":1,"y":2}]}', { b: { c: { d: 1 } }, x: [{ y: 2 }] }, ["b.c", "b.c.d", "x[0].y"].map(duplicate)],
+  ['{"é\\"":1,"\\u00e9\\"":2}', { 'é"': 2 }, ['duplicate field "é\\""']],
+  ['{"a":{"a":1},"a":{"a":2}}', { a: { a: 2 } }, ['duplicate field "a"']],
+];
+
+function duplicate(path: string): string {
+  return `duplicate field "${path}"`;
+}
+
+for (const [text, value, duplicates] of valueRows) {
+  test(`value of ${text}`, () => assert.deepEqual(parseJson(Buffer.from(text)), { value, duplicates }));
+}
+
+test("__proto__ and constructor are members like any other", () => {
+  for (const text of ['{"__proto__":{"x":1},"constructor":2}', '{"__proto__":0,"constructor":2,"__proto__":{"x":1}}']) {
+    const value = parseJson(Buffer.from(text)).value as object;
+    assert.deepEqual(Object.entries(value), [
+      ["__proto__", { x: 1 }],
+      ["constructor", 2],
+    ]);
+    assert.equal(Object.getPrototypeOf(value), Object.prototype);
+  }
+});
+
+test("each byte that is not UTF-8 is replaced", () => {
+  const bytes = Buffer.from([0x22, 0xff, 0xe2, 0x82, 0x61, 0xed, 0xa0, 0x80, 0x22]);
+  assert.equal(parseJson(bytes).value, "\ufffd\ufffd\ufffda\ufffd\ufffd\ufffd");
+});
+
+test("ten thousand levels are read, repeated keys at the bottom too", () => {
+  const text = `${'{"a":'.repeat(9_999)}{"x":1,"x":2}${"}".repeat(9_999)}`;
+  assert.equal(parseJson(Buffer.from(text)).duplicates.length, 1);
+});
+
+const typeMetaRows: [text: string, want: { apiVersion: string; kind: string } | string][] = [
+  ['{"apiVersion":"v1","kind":"ConfigMap"}', { apiVersion: "v1", kind: "ConfigMap" }],
+  ['{"APIVERSION":"v1","Kind":"x"}', { apiVersion: "v1", kind: "x" }],
+  ['{"kind":null}', { apiVersion: "", kind: "" }],
+  ["null", { apiVersion: "", kind: "" }],
+  ["", "unexpected end of JSON input"],
+  ['{"apiVersion":"v1"}x', "invalid character 'x' after top-level value"],
+  ['{"kind":5}', "json: cannot unmarshal number into Go struct field .kind of type string"],
+  [
+    '"x"',
+    'json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+  ],
+];
+
+for (const [text, want] of typeMetaRows) {
+  test(`type of ${text}`, () => {
+    if (typeof want === "string")
+      assert.throws(() => peekTypeMeta(Buffer.from(text)), { message: `couldn't get version/kind; json parse error: ${want}` });
+    else {
+      const { apiVersion, kind } = peekTypeMeta(Buffer.from(text));
+      assert.deepEqual({ apiVersion, kind }, want);
+    }
+  });
+}

@@ -1,0 +1,79 @@
+/** Equality as upstream's equality.Semantic tells it. Source: apimachinery's api/equality. */
+import { identical } from "../json/values.ts";
+import type { Field, Struct, Type } from "./schema.ts";
+
+/**
+ * Whether two objects are the same to upstream: no list or map equals an empty one, a field that is no pointer equals its zero value when absent,
+ * and a pointer that is set differs from one that is not.
+ */
+export function equalBySchema(a: object, b: object, schema: Struct): boolean {
+  return schema.fields.every((field) => equalFields(member(a, field), member(b, field), field));
+}
+
+/** The same for values of any type. */
+export function equalValues(a: unknown, b: unknown, type: Type): boolean {
+  if (a === b) return true;
+  switch (type.kind) {
+    case "struct":
+      return equalBySchema(objectOf(a), objectOf(b), type);
+    case "list":
+      return equalLists(listOf(a), listOf(b), type.items);
+    case "map":
+      return equalMaps(objectOf(a), objectOf(b), type.values);
+    case "any":
+      return identical(a ?? null, b ?? null);
+    default:
+      return (a ?? zeroOf(type)) === (b ?? zeroOf(type));
+  }
+}
+
+function equalFields(a: unknown, b: unknown, field: Field): boolean {
+  if (a === b) return true;
+  if (field.pointer && isUnset(a) !== isUnset(b)) return false;
+  return equalValues(a, b, field.type);
+}
+
+function equalLists(a: readonly unknown[], b: readonly unknown[], items: Type): boolean {
+  return a.length === b.length && a.every((item, index) => equalValues(item, b[index], items));
+}
+
+function equalMaps(a: Record<string, unknown>, b: Record<string, unknown>, values: Type): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equalValues(a[key], b[key], values));
+}
+
+function member(object: object, field: Field): unknown {
+  return Object.hasOwn(object, field.name) ? (object as Record<string, unknown>)[field.name] : undefined;
+}
+
+function isUnset(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return (value ?? {}) as Record<string, unknown>;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return (value ?? []) as readonly unknown[];
+}
+
+/** What an absent scalar is to Go; times have no other form for it than absence. */
+function zeroOf(type: Type): unknown {
+  switch (type.kind) {
+    case "string":
+    case "bytes":
+      return "";
+    case "bool":
+      return false;
+    case "quantity":
+      return "0";
+    case "duration":
+      return "0s";
+    case "time":
+    case "microtime":
+      return null;
+    default:
+      return 0;
+  }
+}
