@@ -1,0 +1,25 @@
+/** POST to a collection. Source: resource-api §4.2. */
+import { methodNotAllowed } from "../../api/errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
+import { create } from "../../registry/create.ts";
+import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decode-body.ts";
+import { readWriteOptions } from "../../registry/options.ts";
+import type { Resolved } from "../../resource/contract.ts";
+import type { RequestContext } from "../contract.ts";
+import { bodyBytesMax, checkContentType, sendWritten, writeRequest } from "./write-request.ts";
+
+/** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
+export async function createObject(context: RequestContext, registry: RegistryContext): Promise<void> {
+  const target = context.resolved as Resolved;
+  if (context.info.subresource !== "" || target.resource.store === undefined) throw methodNotAllowed();
+  checkContentType(context);
+  const body = await context.exchange.body(bodyBytesMax);
+  const options = readWriteOptions("CreateOptions", context.info.query);
+  const decode = (): KubeObject => {
+    const { warnings } = context;
+    const { fieldValidation } = options;
+    return toStorageVersion(decodeBody(body, expectedKind(target), { catalog: registry.catalog, fieldValidation, warnings }), target);
+  };
+  sendWritten(context, await create(registry, { ...writeRequest(context, options), decode }));
+}

@@ -1,0 +1,44 @@
+/** DELETE of an object. Source: resource-api §3, §4.2, §2.8. */
+import { methodNotAllowed } from "../../api/errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { Deleted, RegistryContext } from "../../registry/contract.ts";
+import { deleteOne } from "../../registry/delete.ts";
+import { readDeleteOptions } from "../../registry/options.ts";
+import { storedResource, storeOf } from "../../registry/resource-names.ts";
+import type { Resolved } from "../../resource/contract.ts";
+import type { RequestContext } from "../contract.ts";
+import { sendEntry, sendObject } from "../representation/object.ts";
+import { sendJson } from "../respond.ts";
+import { bodyBytesMax, checkContentType, writeRequest } from "./write-request.ts";
+
+/** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
+export async function deleteObject(context: RequestContext, registry: RegistryContext): Promise<void> {
+  const target = context.resolved as Resolved;
+  if (context.info.subresource !== "" || target.resource.store === undefined) throw methodNotAllowed();
+  const body = await context.exchange.body(bodyBytesMax);
+  if (body.length > 0) checkContentType(context);
+  const options = readDeleteOptions(context.info.query, body);
+  const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
+  const deleted = await deleteOne(registry, { ...request, options, ifMatch: context.exchange.header("if-match") });
+  const waits = deleted.kind === "dryRun" ? deleted.pending : deleted.kind === "pending";
+  const status = waits && options.orphanDependents === false ? 202 : 200;
+  sendDeleted(context, target, deleted, status);
+}
+
+/** The object where it stays for now or its kind is answered so, else a Status. */
+function sendDeleted(context: RequestContext, target: Resolved, deleted: Deleted, status: number): void {
+  const isGone = deleted.kind === "gone" || (deleted.kind === "dryRun" && !deleted.pending);
+  if (isGone && !target.resource.definition.deleteReturnsObject) return sendSuccess(context, target, objectOf(target, deleted));
+  if (deleted.kind === "dryRun") sendObject(context, deleted.object, status);
+  else sendEntry(context, deleted.entry, status);
+}
+
+function objectOf(target: Resolved, deleted: Deleted): KubeObject {
+  return deleted.kind === "dryRun" ? deleted.object : storeOf(target.resource).decode(deleted.entry);
+}
+
+function sendSuccess(context: RequestContext, { resource }: Resolved, { metadata }: KubeObject): void {
+  const { group, resource: kind } = storedResource(resource);
+  const details = { name: metadata.name, ...(group !== "" && { group }), kind, uid: metadata.uid };
+  sendJson(context, 200, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details });
+}

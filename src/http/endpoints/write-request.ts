@@ -1,0 +1,61 @@
+/** What the endpoints of all write verbs read from a request. */
+import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../api/errors.ts";
+import type { WriteRequest, Written } from "../../registry/contract.ts";
+import type { WriteOptions } from "../../registry/options.ts";
+import type { Resolved, SubresourceDefinition } from "../../resource/contract.ts";
+import type { RequestContext } from "../contract.ts";
+import { mediaTypes } from "../representation/negotiate.ts";
+import { sendEntry, sendObject } from "../representation/object.ts";
+
+/** Upstream's limit of every request body. */
+export const bodyBytesMax = 3 * 1024 * 1024;
+
+/** The media type of the body without its parameters, lower-case; empty when the request does not say. */
+export function contentType({ exchange }: RequestContext): string {
+  const header = exchange.header("content-type") ?? "";
+  const end = header.indexOf(";");
+  return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
+}
+
+/** A body without a type is JSON. @throws ApiError 415 */
+export function checkContentType(context: RequestContext): void {
+  const type = contentType(context);
+  if (type !== "" && !mediaTypes.includes(type)) throw unsupportedMediaType(mediaTypes);
+}
+
+/** The router's own refusal of a patch of an unknown type. */
+export function unsupportedPatchType(): ApiError {
+  return new ApiError({ code: 415, reason: "UnsupportedMediaType", message: "415: Unsupported Media Type", details: {} });
+}
+
+export function writeRequest(context: RequestContext, options: Pick<WriteOptions, "dryRun" | "fieldManager">): WriteRequest {
+  const { info, exchange, user, warnings } = context;
+  const target = context.resolved as Resolved;
+  return {
+    target,
+    namespace: target.resource.definition.namespaced ? info.namespace : "",
+    name: info.verb === "create" ? "" : info.name,
+    subresource: info.subresource,
+    user,
+    dryRun: options.dryRun,
+    fieldManager: options.fieldManager,
+    userAgent: exchange.header("user-agent") ?? "",
+    warnings,
+  };
+}
+
+/** The definition of the path's subresource. @throws ApiError 405 when it is none that shows the object or a part of it */
+export function viewOf({ info }: RequestContext, { resource, version }: Resolved): SubresourceDefinition | undefined {
+  if (info.subresource === "") return undefined;
+  const { strategy, kind } = resource.definition;
+  const subresource = version.subresources.find(({ name }) => name === info.subresource);
+  const isView = subresource?.name === "scale" ? strategy.scale !== undefined : subresource?.kind === kind;
+  if (subresource === undefined || !isView) throw methodNotAllowed();
+  return subresource;
+}
+
+export function sendWritten(context: RequestContext, written: Written): void {
+  const status = written.created ? 201 : 200;
+  if ("entry" in written) sendEntry(context, written.entry, status);
+  else sendObject(context, written.object, status);
+}

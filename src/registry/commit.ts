@@ -1,0 +1,128 @@
+/** From what an attempt wants to what is stored: encode once, commit under a check, and try again from the winner's state. */
+import { ApiError, conflict, objectModified, plainError, serviceUnavailable } from "../api/errors.ts";
+import type { KubeObject } from "../api/object.ts";
+import { type Encoded, encodeObject } from "../lib/schema/encode.ts";
+import type { Resource } from "../resource/contract.ts";
+import { type Committed, type Conflict, StorageUnavailable, ValueTooLarge, type Write } from "../storage/contract.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+import { entryFromStored, makeEntry } from "../watch-cache/entry.ts";
+import type { RegistryContext } from "./contract.ts";
+import { storedResource, storeOf } from "./resource-names.ts";
+
+/** What an attempt wants of the store. */
+export type Step =
+  | { readonly do: "put"; readonly object: KubeObject } // Nothing is written when the bytes are those already there.
+  | { readonly do: "remove"; readonly object: KubeObject } // The object is only carried to the caller.
+  | { readonly do: "nothing"; readonly object: KubeObject };
+
+export interface Outcome {
+  readonly step: Step;
+  /** What is stored now; for "remove" what was stored last. Undefined for a dry run of a creation. */
+  readonly entry: Entry | undefined;
+}
+
+export interface CommitTarget {
+  readonly resource: Resource;
+  readonly namespace: string;
+  readonly name: string;
+  /** Stops before the commit. */
+  readonly dryRun: boolean;
+}
+
+/** So many writers in a row may win before one; upstream goes on until the request times out. */
+const attemptsMax = 100;
+
+/**
+ * Runs the attempt on the present state and commits what it wants, again from the new state whenever another writer wins.
+ * @param attempt must build its object afresh each time; what it throws ends the write
+ * @throws ApiError 409 when others win all the time; 500, 503 when the store cannot take it
+ */
+export async function commitWithRetry(
+  registry: RegistryContext,
+  target: CommitTarget,
+  attempt: (existing: Entry | undefined) => Step | Promise<Step>,
+): Promise<Outcome> {
+  const store = storeOf(target.resource);
+  const key = store.keyOf(target.namespace, target.name);
+  await store.cache.ready();
+  let existing = store.cache.latest().get(key);
+  let fresh = false;
+  for (let attempts = 1; ; attempts++) {
+    let step: Step;
+    try {
+      step = await attempt(existing);
+    } catch (error) {
+      if (fresh || !(error instanceof ApiError)) throw error;
+      // The cache of a remote store may lag: what is refused on an old state may be right on the present one.
+      const present = (await store.cache.current()).get(key);
+      if (present?.revision === existing?.revision) throw error;
+      existing = present;
+      fresh = true;
+      continue;
+    }
+    if (target.dryRun || step.do === "nothing") return { step, entry: existing };
+    const written = step.do === "put" ? await put(registry, target.resource, key, existing, step.object) : await remove(registry, key, existing);
+    if ("entry" in written) return { step, entry: written.entry };
+    if (attempts === attemptsMax) throw conflict(storedResource(target.resource), target.name, objectModified);
+    existing = written.current && entryFromStored(written.current, store.source);
+    fresh = true;
+  }
+}
+
+/**
+ * Stores a new object.
+ * @returns the entry, or the one that is there already
+ */
+export async function insert(
+  registry: RegistryContext,
+  resource: Resource,
+  key: string,
+  object: KubeObject,
+): Promise<{ entry: Entry } | { taken: Entry }> {
+  const written = await put(registry, resource, key, undefined, object);
+  if ("entry" in written) return written;
+  return { taken: entryFromStored(written.current as NonNullable<typeof written.current>, storeOf(resource).source) };
+}
+
+async function put(
+  registry: RegistryContext,
+  resource: Resource,
+  key: string,
+  existing: Entry | undefined,
+  object: KubeObject,
+): Promise<{ entry: Entry } | Conflict> {
+  const store = storeOf(resource);
+  const encoded = encodeObject(object, store.form.schema);
+  if (existing !== undefined && isSame(existing, encoded)) return { entry: existing };
+  const { ttlSeconds } = resource.definition.strategy;
+  const seal = { fingerprint: store.fingerprint, versionOffset: encoded.versionOffset, itemOffset: encoded.itemOffset };
+  const write: Write = { key, value: encoded.json, seal, ...(ttlSeconds !== undefined && { ttlSeconds }) };
+  const committed = await commit(registry, existing, write);
+  if (!committed.ok) return committed;
+  const cached = store.cache.latest().get(key);
+  if (cached?.revision === committed.revision) return { entry: cached };
+  return { entry: makeEntry(key, committed.revision, encoded.json, seal, store.source) };
+}
+
+async function remove(registry: RegistryContext, key: string, existing: Entry | undefined): Promise<{ entry: Entry | undefined } | Conflict> {
+  const committed = await commit(registry, existing, { key, value: null });
+  return committed.ok ? { entry: existing } : committed;
+}
+
+async function commit({ storage }: RegistryContext, existing: Entry | undefined, write: Write): Promise<Committed | Conflict> {
+  try {
+    return await storage.commit([{ key: write.key, revision: existing?.revision ?? 0 }], [write]);
+  } catch (error) {
+    if (error instanceof ValueTooLarge) throw plainError(error.message);
+    if (error instanceof StorageUnavailable) throw serviceUnavailable(error.message);
+    throw error;
+  }
+}
+
+/** Whether the entry is these bytes with its resourceVersion in place. */
+function isSame({ json, revision }: Entry, encoded: Encoded): boolean {
+  const splice = `"resourceVersion":"${revision}",`.length;
+  const at = encoded.versionOffset;
+  if (json.length !== encoded.json.length + splice) return false;
+  return json.compare(encoded.json, 0, at, 0, at) === 0 && json.compare(encoded.json, at, undefined, at + splice) === 0;
+}

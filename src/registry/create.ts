@@ -1,0 +1,134 @@
+/** Creates one object (POST, and PUT or apply of what does not exist). Source: resource-api §2.2, §4.2; apiserver's registry/rest and generic store. */
+import type { AdmissionAttributes } from "../admission/contract.ts";
+import { ApiError, alreadyExists, generatedNameTaken, plainError } from "../api/errors.ts";
+import { FieldErrors } from "../api/field-errors.ts";
+import type { KubeObject } from "../api/object.ts";
+import { validateObjectMeta } from "../api/validation/metadata.ts";
+import { pathSegmentNameProblems } from "../api/validation/names.ts";
+import { dropDisabledFields } from "../lib/schema/gates.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+import { insert } from "./commit.ts";
+import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
+import { trackManagedFields } from "./managed-fields.ts";
+import { checkNamespace, parseResourceVersion } from "./preconditions.ts";
+import { dedupOwnerReferences, fillSystemFields, needsName, wipeSystemFields } from "./prepare.ts";
+import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
+import { strategyContext } from "./strategy-context.ts";
+
+export interface CreateRequest extends WriteRequest {
+  /** The object in the storage version, the registry's to change; afresh at each call, since another name may have to be generated. */
+  decode(): KubeObject;
+}
+
+/** A generated name that is taken is generated again so often. */
+const generatedNamesMax = 8;
+
+/** @throws ApiError 400, 403 (admission), 404 (namespace), 409, 422 */
+export async function create(registry: RegistryContext, request: CreateRequest): Promise<Written> {
+  for (let attempts = 1; ; attempts++) {
+    const object = request.decode();
+    const generated = needsName(object.metadata);
+    try {
+      return await createOnce(registry, request, object);
+    } catch (error) {
+      if (!generated || !(error instanceof ApiError) || error.status.reason !== "AlreadyExists" || attempts === generatedNamesMax) throw error;
+    }
+  }
+}
+
+async function createOnce(registry: RegistryContext, request: CreateRequest, object: KubeObject): Promise<Written> {
+  wipeSystemFields(object.metadata);
+  checkNamespace(object, request.namespace);
+  dedupOwnerReferences(object.metadata, request.warnings, "sent");
+  trackManagedFields(object, undefined);
+  const attributes = createAttributes(request, object);
+  const mutating = registry.admission.mutate(attributes);
+  if (mutating !== undefined) await mutating;
+  const preparing = prepareNew(registry, request, object);
+  if (preparing !== undefined) await preparing;
+  const validating = registry.admission.validate(attributes);
+  if (validating !== undefined) await validating;
+  return store(registry, request, object);
+}
+
+export function createAttributes(request: WriteRequest, object: KubeObject): AdmissionAttributes {
+  const { target, subresource, user, dryRun, warnings } = request;
+  const namespace = namespaceOf(request, object);
+  const name = object.metadata.name ?? request.name;
+  return { operation: "CREATE", target, subresource, namespace, name, object, oldObject: undefined, user, dryRun, warnings };
+}
+
+/** To admission, a namespace stands in itself. */
+function namespaceOf({ target, namespace }: WriteRequest, object: KubeObject): string {
+  const { group, resource } = target.resource.definition;
+  return group === "" && resource === "namespaces" ? (object.metadata.name ?? "") : namespace;
+}
+
+/** Everything between mutating and validating admission. @returns a promise only when the kind's validation waits @throws ApiError 422 */
+export function prepareNew(registry: RegistryContext, request: WriteRequest, object: KubeObject): void | Promise<void> {
+  const { resource } = request.target;
+  const { strategy, namespaced, custom } = resource.definition;
+  const context = strategyContext(registry, request.user);
+  const { metadata } = object;
+  dedupOwnerReferences(metadata, request.warnings, "admitted");
+  fillSystemFields(metadata, registry, context.now);
+  if (strategy.isolatesStatus && !strategy.keepsStatusOnCreate) delete object.status;
+  if (strategy.hasGeneration) metadata.generation = 1;
+  dropDisabledFields(object, undefined, storeOf(resource).form.schema, (gate) => registry.gates.enabled(gate));
+  strategy.prepareForCreate(object, context);
+  const errors = new FieldErrors();
+  validateObjectMeta(metadata, { namespaced, validateName: strategy.validateName, custom }, errors);
+  const finish = (): void => {
+    throwInvalid(resource, metadata.name ?? "", errors);
+    checkPathSegment(request, object);
+    request.warnings.push(...strategy.warnings(object, undefined));
+  };
+  const validating = strategy.validate(object, errors, context);
+  return validating === undefined ? finish() : validating.then(finish);
+}
+
+/** Whatever the kind allows, a name must fit into a path. */
+function checkPathSegment({ target }: WriteRequest, object: KubeObject): void {
+  const name = object.metadata.name ?? "";
+  const problems = pathSegmentNameProblems(name, false);
+  if (problems.length === 0) return;
+  const errors = new FieldErrors();
+  for (const problem of problems) errors.invalid("metadata.name", name, problem);
+  throwInvalid(target.resource, name, errors);
+}
+
+async function store(registry: RegistryContext, request: CreateRequest, object: KubeObject): Promise<Written> {
+  const { resource } = request.target;
+  const target = storeOf(resource);
+  const { metadata } = object;
+  checkNoVersion(object);
+  const key = target.keyOf(request.namespace, metadata.name as string);
+  if (!request.dryRun) {
+    const stored = await insert(registry, resource, key, object);
+    if ("taken" in stored) throw nameTaken(request, object, stored.taken);
+    return { entry: stored.entry, created: true };
+  }
+  await target.cache.ready();
+  const taken = (await target.cache.current()).get(key);
+  if (taken !== undefined) throw nameTaken(request, object, taken);
+  return { object, created: true };
+}
+
+/** @throws ApiError 500, as upstream's store has it */
+export function checkNoVersion({ metadata }: KubeObject): void {
+  const { resourceVersion } = metadata;
+  if (resourceVersion === undefined) return;
+  delete metadata.resourceVersion;
+  // What is no number at all is as good as nothing to upstream.
+  if (/^[0-9]+$/.test(resourceVersion) && parseResourceVersion(resourceVersion) !== 0n) {
+    throw plainError("resourceVersion should not be set on objects to be created");
+  }
+}
+
+export function nameTaken({ target }: WriteRequest, { metadata }: KubeObject, taken: Entry): ApiError {
+  const resource = storedResource(target.resource);
+  const { name = "", generateName = "" } = metadata;
+  const { status } = generateName === "" ? alreadyExists(resource, name) : generatedNameTaken(resource, name);
+  if (storeOf(target.resource).decode(taken).metadata.deletionTimestamp === undefined) return new ApiError(status);
+  return new ApiError({ ...status, message: `object is being deleted: ${status.message}` });
+}

@@ -1,0 +1,159 @@
+/** From the bytes of a body to an object: kinds, field validation, defaults, the storage version. Source: resource-api §4.10; apiserver's endpoint handlers. */
+import { badRequest } from "../api/errors.ts";
+import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/object.ts";
+import { JsonSyntaxError, peekTypeMeta, TypeMetaError } from "../lib/json/parse.ts";
+import { quoteGo } from "../lib/json/quote.ts";
+import { type Decoded, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
+import { applyDefaults } from "../lib/schema/defaults.ts";
+import type { Struct } from "../lib/schema/schema.ts";
+import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
+import type { Catalog, Resolved, SubresourceDefinition } from "../resource/contract.ts";
+import type { FieldValidation } from "./contract.ts";
+
+/** The kind a path takes. */
+export interface ExpectedKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: Struct;
+}
+
+export interface DecodeOptions {
+  readonly catalog: Catalog;
+  readonly fieldValidation: FieldValidation;
+  /** Receives what is only warned of. */
+  readonly warnings: string[];
+}
+
+export function expectedKind({ resource, version }: Resolved): ExpectedKind {
+  const { group, kind } = resource.definition;
+  return { group, version: version.version, kind, schema: version.schema };
+}
+
+/** @returns undefined when the subresource takes no body that the schemas know */
+export function expectedSubresourceKind({ resource, version }: Resolved, subresource: SubresourceDefinition): ExpectedKind | undefined {
+  const { kind, schema, kindGroupVersion } = subresource;
+  if (schema === undefined) return undefined;
+  return { ...(kindGroupVersion ?? { group: resource.definition.group, version: version.version }), kind, schema };
+}
+
+/**
+ * Decodes the body of a create or an update.
+ * @returns the object at the expected version, without defaults; its metadata is always there
+ * @throws ApiError 400 with upstream's texts
+ */
+export function decodeBody(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): KubeObject {
+  const { kind, version, document } = readKind(bytes, expected, options);
+  const cannot = (why: string): Error => badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${expected.kind}: ${why}`);
+  if (document.value === null) return { metadata: {} };
+  let decoded: Decoded;
+  try {
+    decoded = decodeDocument(document, expected.schema);
+  } catch (error) {
+    if (error instanceof DecodeError || error instanceof JsonSyntaxError) throw cannot(error.message);
+    throw error;
+  }
+  if (decoded.problems.length > 0 && options.fieldValidation !== "Ignore") {
+    if (options.fieldValidation === "Strict") throw cannot(strictError(decoded.problems));
+    options.warnings.push(...decoded.problems);
+  }
+  return withMetadata(decoded.object);
+}
+
+export function strictError(problems: readonly string[]): string {
+  return `strict decoding error: ${problems.join(", ")}`;
+}
+
+export function withMetadata(object: Record<string, unknown>): KubeObject {
+  object.metadata ??= {};
+  return object as KubeObject;
+}
+
+function readKind(bytes: Buffer, expected: ExpectedKind, { catalog }: DecodeOptions) {
+  try {
+    const { apiVersion, kind: given, document } = peekTypeMeta(bytes);
+    const named = apiVersion === "" ? expected : parseGroupVersion(apiVersion);
+    if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${apiVersion}`);
+    const kind = given === "" ? expected.kind : given;
+    checkKind({ group: named.group, version: named.version, kind }, expected, catalog);
+    return { kind, version: named.version, document };
+  } catch (error) {
+    if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem)) throw error;
+    throw badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summarize(bytes)})`);
+  }
+}
+
+class TypeMetaProblem extends Error {}
+
+/** How kube-apiserver's scheme is called in messages: by the line that makes it. */
+const schemeName = "pkg/api/legacyscheme/scheme.go:30";
+
+interface NamedKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** @throws ApiError 400 when a body of this kind cannot stand for the expected one */
+export function checkKind(given: NamedKind, expected: ExpectedKind, catalog: Catalog): void {
+  const problem = kindProblem(given, expected, catalog);
+  if (problem === undefined) return;
+  if (problem.converts) throw badRequest(problem.why);
+  throw badRequest(`${given.kind} in version ${quoteGo(given.version)} cannot be handled as a ${expected.kind}: ${problem.why}`);
+}
+
+/** @returns why one kind is not the other; `converts` when it is only another version of it */
+export function kindProblem(given: NamedKind, expected: ExpectedKind, catalog: Catalog): { why: string; converts: boolean } | undefined {
+  if (given.kind === expected.kind && given.version === expected.version && given.group === expected.group) return undefined;
+  const groupVersion = formatGroupVersion(given.group, given.version);
+  const wanted = formatGroupVersion(expected.group, expected.version);
+  const type = goTypeOf(given, catalog);
+  if (type === undefined) {
+    return {
+      why: `no kind ${quoteGo(given.kind)} is registered for version ${quoteGo(groupVersion)} in scheme ${quoteGo(schemeName)}`,
+      converts: false,
+    };
+  }
+  const ours = catalog.findKind(expected.group, expected.version, expected.kind)?.resource.store?.form;
+  const theirs = catalog.findKind(given.group, given.version, given.kind)?.resource.store?.form;
+  if (ours !== undefined && ours.prefix === theirs?.prefix) {
+    return { why: `the API version in the data (${groupVersion}) does not match the expected API version (${wanted})`, converts: true };
+  }
+  return { why: `converting (${type}) to (${internalPackage(ours?.group ?? expected.group)}.${expected.kind}): unknown conversion`, converts: false };
+}
+
+/** `v1.Secret`; undefined for a kind that is not known. */
+function goTypeOf({ group, version, kind }: NamedKind, catalog: Catalog): string | undefined {
+  const definition = definitionOf(group, version, kind);
+  if (definition !== undefined) return builtinSchema(definition).goType;
+  return catalog.findKind(group, version, kind)?.version.schema.goType;
+}
+
+/** Go's package of a group's internal types. */
+function internalPackage(group: string): string {
+  if (group === "") return "core";
+  if (group === "internal.apiserver.k8s.io") return "apiserverinternal";
+  return group.split(".")[0] as string;
+}
+
+const summaryBytesMax = 30;
+
+/** The beginning of a body, as text when it looks like JSON, else in hex. */
+function summarize(bytes: Buffer): string {
+  if (bytes.length === 0) return "<empty>";
+  const start = bytes.subarray(0, summaryBytesMax);
+  const text = bytes[0] === 0x7b ? start.toString() : start.toString("hex");
+  return bytes.length > summaryBytesMax ? `${text} ...` : text;
+}
+
+/** Fills in defaults at the request's version and brings the object into the storage version; it is used up. */
+export function toStorageVersion(object: KubeObject, { resource, version }: Resolved): KubeObject {
+  const { definition, store } = resource;
+  applyDefaults(object, version.schema);
+  const stored = version.conversion?.toStorage(object) ?? object;
+  definition.strategy.setDefaults(stored);
+  const { group, version: storageVersion, kind } = store?.form ?? { group: definition.group, version: version.version, kind: definition.kind };
+  stored.kind = kind;
+  stored.apiVersion = formatGroupVersion(group, storageVersion);
+  return stored;
+}

@@ -1,0 +1,151 @@
+/** Deletes one object, in two phases where something holds it. Source: resource-api §3, §2.8; apiserver's generic store and rest.BeforeDelete. */
+import { formatTime } from "../api/clock.ts";
+import { notFound } from "../api/errors.ts";
+import type { KubeObject } from "../api/object.ts";
+import { deepEqual } from "../lib/json/values.ts";
+import type { Resource } from "../resource/contract.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+import { commitWithRetry, type Step } from "./commit.ts";
+import type { Deleted, DeleteOptions, RegistryContext, WriteRequest } from "./contract.ts";
+import { checkDeletePreconditions, checkIfMatch } from "./preconditions.ts";
+import { raiseGeneration } from "./prepare.ts";
+import { storedResource, storeOf } from "./resource-names.ts";
+import { strategyContext } from "./strategy-context.ts";
+
+export interface DeleteRequest extends WriteRequest {
+  /** `dryRun` of the request counts, not theirs. */
+  readonly options: DeleteOptions;
+  /** A resourceVersion, bare or quoted, the object must have. */
+  readonly ifMatch?: string | undefined;
+}
+
+/** @throws ApiError 403 (admission, protected objects), 404, 409 */
+export async function deleteOne(registry: RegistryContext, request: DeleteRequest): Promise<Deleted> {
+  const { resource } = request.target;
+  const { namespace, name, dryRun } = request;
+  let pending = false;
+  const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun }, async (existing) => {
+    if (existing === undefined) throw notFound(storedResource(resource), name);
+    const plan = await planDeletion(registry, request, existing);
+    pending = plan.pending;
+    return plan.step;
+  });
+  if (dryRun) return { kind: "dryRun", object: step.object, pending };
+  const last = entry as Entry;
+  if (step.do === "remove") return { kind: "gone", entry: last };
+  return pending ? { kind: "pending", entry: last } : removeMarked(registry, request, last, step.object.metadata.uid);
+}
+
+/** A grace period of zero is stored first and the object removed next, so that watchers see both. */
+async function removeMarked(registry: RegistryContext, request: DeleteRequest, marked: Entry, uid: string | undefined): Promise<Deleted> {
+  const { resource } = request.target;
+  const { namespace, name } = request;
+  const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun: false }, (existing) => {
+    const object = storeOf(resource).decode(existing ?? marked);
+    const isOurs = existing !== undefined && object.metadata.uid === uid;
+    if (isOurs && (object.metadata.finalizers ?? []).length > 0) return { do: "nothing", object };
+    return isOurs ? { do: "remove", object } : { do: "nothing", object: { metadata: {} } }; // Somebody else was faster.
+  });
+  const isHeld = step.do === "nothing" && step.object.metadata.uid === uid;
+  return isHeld ? { kind: "pending", entry: entry as Entry } : { kind: "gone", entry: marked };
+}
+
+/** What is to be done now. Not pending: a mark is followed by the removal. */
+interface Plan {
+  readonly step: Step;
+  readonly pending: boolean;
+}
+
+async function planDeletion(registry: RegistryContext, request: DeleteRequest, existing: Entry): Promise<Plan> {
+  const { resource } = request.target;
+  const { strategy } = resource.definition;
+  const object = storeOf(resource).decode(existing);
+  const context = strategyContext(registry, request.user);
+  checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
+  checkDeletePreconditions(resource, object, request.options.preconditions);
+  strategy.checkDeletion(object, context);
+  await admitDeletion(registry, request, object);
+  if (strategy.holdsDeletion(object)) return hold(resource, object, context.now);
+  const grace = graceOf(resource, object, request.options, context.now);
+  if (grace === "pending") return { step: { do: "nothing", object }, pending: true };
+  if (!ignoresDependents(resource)) setDependentsFinalizers(object, request.options);
+  const finalizers = object.metadata.finalizers ?? [];
+  if (grace !== undefined) {
+    if (object.metadata.deletionTimestamp === undefined && Number(object.metadata.generation ?? 0) > 0) raiseGeneration(object.metadata);
+    object.metadata.deletionTimestamp = grace.deletionTimestamp;
+    object.metadata.deletionGracePeriodSeconds = grace.seconds;
+    return { step: { do: "put", object }, pending: finalizers.length > 0 || grace.seconds > 0 };
+  }
+  if (finalizers.length === 0) return { step: { do: "remove", object }, pending: false };
+  mark(object, context.now);
+  object.metadata.deletionGracePeriodSeconds = 0;
+  return { step: { do: "put", object }, pending: true };
+}
+
+async function admitDeletion({ admission }: RegistryContext, request: DeleteRequest, oldObject: KubeObject): Promise<void> {
+  const { target, subresource, name, user, dryRun, warnings } = request;
+  const { group, resource } = target.resource.definition;
+  const namespace = group === "" && resource === "namespaces" ? name : request.namespace;
+  const attributes = { operation: "DELETE", target, subresource, namespace, name, object: undefined, oldObject, user, dryRun, warnings } as const;
+  const mutating = admission.mutate(attributes);
+  if (mutating !== undefined) await mutating;
+  const validating = admission.validate(attributes);
+  if (validating !== undefined) await validating;
+}
+
+/** A controller removes the object later; until then it only says that it is going. */
+function hold({ definition }: Resource, object: KubeObject, now: number): Plan {
+  if (object.metadata.deletionTimestamp !== undefined) return { step: { do: "nothing", object }, pending: true };
+  object.metadata.deletionTimestamp = formatTime(now);
+  definition.strategy.markDeleted(object);
+  return { step: { do: "put", object }, pending: true };
+}
+
+function mark({ metadata }: KubeObject, now: number): void {
+  const deletedAt = metadata.deletionTimestamp;
+  if (deletedAt === undefined && Number(metadata.generation ?? 0) > 0) raiseGeneration(metadata);
+  if (deletedAt === undefined || Date.parse(deletedAt) > now) metadata.deletionTimestamp = formatTime(now);
+}
+
+interface Grace {
+  readonly seconds: number;
+  readonly deletionTimestamp: string;
+}
+
+/**
+ * How long a gracefully deleted object stays from now. A running grace period may only be made shorter.
+ * @returns undefined when it need not stay, "pending" when its time is running already
+ */
+function graceOf({ definition }: Resource, object: KubeObject, options: DeleteOptions, now: number): Grace | "pending" | undefined {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = object.metadata;
+  if (deletionTimestamp === undefined) {
+    const period = definition.strategy.gracePeriod(object, options.gracePeriodSeconds);
+    return period && { seconds: period.seconds, deletionTimestamp: formatTime(now + period.seconds * 1000) };
+  }
+  const running = Number(deletionGracePeriodSeconds);
+  if (running === 0) return undefined;
+  const wanted = options.gracePeriodSeconds;
+  if (wanted === undefined || wanted >= running) return "pending";
+  const started = Date.parse(deletionTimestamp) - running * 1000;
+  return { seconds: wanted, deletionTimestamp: formatTime(started + wanted * 1000) };
+}
+
+/** Events own nothing. */
+function ignoresDependents({ definition }: Resource): boolean {
+  return definition.resource === "events" && (definition.group === "" || definition.group === "events.k8s.io");
+}
+
+const orphanFinalizer = "orphan";
+const foregroundFinalizer = "foregroundDeletion";
+
+/** What is to become of dependents stands in two finalizers: what the options say, else what the object says already. */
+function setDependentsFinalizers({ metadata }: KubeObject, { orphanDependents, propagationPolicy }: DeleteOptions): void {
+  const before = metadata.finalizers ?? [];
+  let policy = propagationPolicy;
+  if (orphanDependents !== undefined) policy = orphanDependents ? "Orphan" : "Background";
+  policy ??= before.includes(orphanFinalizer) ? "Orphan" : before.includes(foregroundFinalizer) ? "Foreground" : "Background";
+  const after = before.filter((finalizer) => finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer);
+  if (policy === "Orphan") after.push(orphanFinalizer);
+  if (policy === "Foreground") after.push(foregroundFinalizer);
+  if (!deepEqual([...before].sort(), [...after].sort())) metadata.finalizers = after;
+}

@@ -1,0 +1,96 @@
+/** Patches one object (PATCH): an update whose object is made from the present one. Source: resource-api §4.5, §4.10; apiserver's patch handler. */
+import { type ApiError, invalid } from "../api/errors.ts";
+import { FieldErrors } from "../api/field-errors.ts";
+import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/object.ts";
+import { conform, type Decoded, DecodeError, decodeJson } from "../lib/schema/decode.ts";
+import { encodeObject } from "../lib/schema/encode.ts";
+import type { Catalog, Resolved } from "../resource/contract.ts";
+import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
+import { type ExpectedKind, expectedKind, kindProblem, strictError, toStorageVersion, withMetadata } from "./decode-body.ts";
+import type { Patched, Patcher } from "./patch/contract.ts";
+import { checkNames } from "./preconditions.ts";
+import { update } from "./update.ts";
+
+export interface PatchRequest extends WriteRequest {
+  readonly patcher: Patcher;
+  readonly fieldValidation: FieldValidation;
+  /** A resourceVersion, bare or quoted, the object must have. */
+  readonly ifMatch?: string | undefined;
+}
+
+/** @throws ApiError 400, 403 (admission), 404, 409, 413, 422 */
+export function patch(registry: RegistryContext, request: PatchRequest): Promise<Written> {
+  const { target, patcher } = request;
+  return update(registry, {
+    ...request,
+    createsMissing: patcher.createsMissing,
+    next(current) {
+      const patched = patchTree(registry.catalog, request, current && atVersion(current(), target), expectedKind(target));
+      checkNames(patched, request); // Before defaults, which may read the name.
+      return toStorageVersion(patched, target);
+    },
+  });
+}
+
+export type PatchTreeRequest = Pick<PatchRequest, "patcher" | "fieldValidation" | "warnings">;
+
+/**
+ * Applies the patch and checks the outcome.
+ * @param current at the expected version; used up
+ * @throws ApiError 400, 413, 422
+ */
+export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: KubeObject | undefined, expected: ExpectedKind): KubeObject {
+  const patched = request.patcher.apply({ current, schema: expected.schema });
+  const decoded = conformPatched(patched, expected, catalog);
+  const problems = [...patched.problems, ...decoded.problems.sort()];
+  if (problems.length > 0 && request.fieldValidation !== "Ignore") {
+    if (request.fieldValidation === "Strict") throw invalidPatch(patched.describe(), strictError(problems));
+    request.warnings.push(...problems);
+  }
+  const object = withMetadata(decoded.object);
+  object.kind = expected.kind;
+  object.apiVersion = formatGroupVersion(expected.group, expected.version);
+  return object;
+}
+
+function conformPatched(patched: Patched, expected: ExpectedKind, catalog: Catalog): Decoded {
+  const described = patched.describe(); // Checking changes the document.
+  try {
+    const decoded = conform(patched.document, expected.schema);
+    const problem = kindChanged(decoded.object, expected, catalog);
+    if (problem !== undefined) throw invalidPatch(described, problem);
+    return decoded;
+  } catch (error) {
+    if (error instanceof DecodeError) throw invalidPatch(described, error.message);
+    throw error;
+  }
+}
+
+/** A patch may leave out what kind of object it is, not change it. */
+function kindChanged({ kind, apiVersion }: Record<string, unknown>, expected: ExpectedKind, catalog: Catalog): string | undefined {
+  const named = typeof apiVersion === "string" && apiVersion !== "" ? parseGroupVersion(apiVersion) : expected;
+  if (named === undefined) return `unexpected GroupVersion string: ${apiVersion}`;
+  const given = { group: named.group, version: named.version, kind: typeof kind === "string" && kind !== "" ? kind : expected.kind };
+  return kindProblem(given, expected, catalog)?.why;
+}
+
+/** Upstream's error about a patched document names no kind. */
+export function invalidPatch(value: string, why: string): ApiError {
+  const errors = new FieldErrors();
+  errors.invalid("patch", value, why);
+  return invalid("", "", "", errors.causes);
+}
+
+/** The object as the request's version shows it. @param object in the storage version; used up */
+function atVersion(object: KubeObject, { resource, version }: Resolved): KubeObject {
+  const { resourceVersion } = object.metadata;
+  let shown = object;
+  if (version.conversion !== undefined) {
+    // As JSON, so that paths into what is always written are there.
+    shown = decodeJson(encodeObject(version.conversion.fromStorage(object), version.schema).json, version.schema).object as KubeObject;
+    if (resourceVersion !== undefined) shown.metadata.resourceVersion = resourceVersion;
+  }
+  shown.kind = resource.definition.kind;
+  shown.apiVersion = formatGroupVersion(resource.definition.group, version.version);
+  return shown;
+}

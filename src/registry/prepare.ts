@@ -1,0 +1,113 @@
+/** What the server sets, keeps or cleans in the metadata of every object written. Source: resource-api §2.2, §2.9; apiserver's registry/rest. */
+import { formatTime } from "../api/clock.ts";
+import type { KubeObject, ObjectMeta, OwnerReference } from "../api/object.ts";
+import { addIntegers, deepEqual, setMember } from "../lib/json/values.ts";
+import type { RegistryContext } from "./contract.ts";
+
+/** Of what a client sends on create, the server's own fields do not count. */
+export function wipeSystemFields(meta: ObjectMeta): void {
+  if (meta.creationTimestamp !== undefined) delete meta.creationTimestamp;
+  if (meta.uid !== undefined) delete meta.uid;
+  if (meta.deletionTimestamp !== undefined) delete meta.deletionTimestamp;
+  if (meta.deletionGracePeriodSeconds !== undefined) delete meta.deletionGracePeriodSeconds;
+  if (meta.selfLink !== undefined) delete meta.selfLink;
+}
+
+export function fillSystemFields(meta: ObjectMeta, registry: RegistryContext, now: number): void {
+  meta.creationTimestamp = formatTime(now);
+  meta.uid = randomUid(registry);
+  if (needsName(meta)) meta.name = generateName(registry, meta.generateName as string);
+}
+
+export function needsName(meta: ObjectMeta): boolean {
+  return (meta.generateName ?? "") !== "" && (meta.name ?? "") === "";
+}
+
+/** Without vowels and look-alikes, so that no words come out. */
+const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+const suffixLength = 5;
+const generatedNameBase = 63 - suffixLength;
+
+/** The base, cut so that the whole is at most 63 characters, and five random ones. */
+export function generateName(registry: RegistryContext, base: string): string {
+  const random = registry.random(suffixLength * 4);
+  let name = base.slice(0, generatedNameBase);
+  for (let at = 0; at < random.length; at += 4) name += suffixAlphabet[random.readUInt32LE(at) % suffixAlphabet.length];
+  return name;
+}
+
+/** A version 4 UUID. */
+function randomUid(registry: RegistryContext): string {
+  const bytes = registry.random(16);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** Puts back what an update may not touch, and takes over what it left out. What it changes all the same, validation refuses. */
+export function keepSystemFields(next: ObjectMeta, old: ObjectMeta): void {
+  keep(next, old, "creationTimestamp");
+  keep(next, old, "generation");
+  if ((next.uid ?? "") === "") keep(next, old, "uid");
+  if (old.deletionTimestamp !== undefined) next.deletionTimestamp = old.deletionTimestamp;
+  if (next.deletionGracePeriodSeconds === undefined) keep(next, old, "deletionGracePeriodSeconds");
+  delete next.selfLink;
+}
+
+function keep<K extends keyof ObjectMeta>(next: ObjectMeta, old: ObjectMeta, field: K): void {
+  if (old[field] === undefined) delete next[field];
+  else next[field] = old[field];
+}
+
+export function raiseGeneration(meta: ObjectMeta): void {
+  meta.generation = addIntegers(meta.generation ?? 0, 1);
+}
+
+const sharedFields: ReadonlySet<string> = new Set(["kind", "apiVersion", "metadata"]);
+
+/** Whether anything but the metadata, and the named field, differs. */
+export function contentDiffers(next: KubeObject, old: KubeObject, except: string): boolean {
+  const leftOut = (field: string): boolean => sharedFields.has(field) || field === except;
+  for (const field of Object.keys(next)) if (!leftOut(field) && !deepEqual(next[field], own(old, field))) return true;
+  return Object.keys(old).some((field) => !leftOut(field) && !Object.hasOwn(next, field) && !deepEqual(undefined, old[field]));
+}
+
+/** Puts everything but the metadata and one field back to what it was; the two objects share these parts then. */
+export function keepAllBut(next: KubeObject, old: KubeObject, field: string): void {
+  for (const name of Object.keys(next)) if (!sharedFields.has(name) && name !== field && !Object.hasOwn(old, name)) delete next[name];
+  for (const name of Object.keys(old)) if (!sharedFields.has(name) && name !== field) setMember(next, name, old[name]);
+}
+
+/** Puts one field back to what it was. */
+export function keepField(next: KubeObject, old: KubeObject, field: string): void {
+  if (old[field] === undefined) delete next[field];
+  else next[field] = old[field];
+}
+
+const own = (object: KubeObject, field: string): unknown => (Object.hasOwn(object, field) ? object[field] : undefined);
+
+const duplicateOwners = {
+  sent: ".metadata.ownerReferences contains duplicate entries",
+  admitted: ".metadata.ownerReferences contains duplicate entries after mutating admission happens",
+};
+const duplicateOwnersAdvice =
+  "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed:";
+
+/** Equal owner references are kept once, with a warning. @param when as the client sent them, or after admission */
+export function dedupOwnerReferences(meta: ObjectMeta, warnings: string[], when: keyof typeof duplicateOwners): void {
+  const references = meta.ownerReferences;
+  if (references === undefined || references.length < 2) return;
+  const kept = new Map<string, OwnerReference[]>();
+  const repeated = new Set<string>();
+  meta.ownerReferences = references.filter((reference) => {
+    const known = kept.get(reference.uid) ?? [];
+    if (known.some((one) => deepEqual(one, reference))) {
+      repeated.add(reference.uid);
+      return false;
+    }
+    kept.set(reference.uid, [...known, reference]);
+    return true;
+  });
+  if (repeated.size > 0) warnings.push(`${duplicateOwners[when]}; ${duplicateOwnersAdvice} ${[...repeated].join(", ")}`);
+}

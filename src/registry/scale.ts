@@ -1,0 +1,58 @@
+/** Writes of the `scale` subresource: an update of the object that changes nothing but its replicas. Source: upstream's scale REST of the workloads. */
+import { conflict, invalid, methodNotAllowed } from "../api/errors.ts";
+import { FieldErrors } from "../api/field-errors.ts";
+import type { KubeObject } from "../api/object.ts";
+import { validateObjectMeta } from "../api/validation/metadata.ts";
+import { dnsSubdomainProblems } from "../api/validation/names.ts";
+import type { Resource, ScaleMapping } from "../resource/contract.ts";
+import type { RegistryContext, WriteRequest } from "./contract.ts";
+import { checkNames } from "./preconditions.ts";
+import { storedResource, storeOf } from "./resource-names.ts";
+import { update } from "./update.ts";
+
+export interface ScaleRequest extends WriteRequest {
+  readonly ifMatch?: string | undefined;
+  /** The wanted Scale. @param current the present one, the callee's @throws ApiError to end the write */
+  next(current: KubeObject): KubeObject;
+}
+
+/** @returns the Scale as it is now @throws ApiError 400, 403 (admission), 404, 405, 409, 422 */
+export async function updateScale(registry: RegistryContext, request: ScaleRequest): Promise<KubeObject> {
+  const { resource } = request.target;
+  const mapping = scaleMapping(resource);
+  const written = await update(registry, {
+    ...request,
+    next(current) {
+      const object = (current as NonNullable<typeof current>)(); // No kind with a scale is created by an update.
+      const scale = request.next(mapping.toScale(object));
+      checkNames(scale, request);
+      checkScale(resource, object, scale);
+      mapping.applyScale(object, Number(scale.spec?.replicas ?? 0));
+      if (scale.metadata.resourceVersion === undefined) delete object.metadata.resourceVersion;
+      else object.metadata.resourceVersion = scale.metadata.resourceVersion;
+      return object;
+    },
+  });
+  return mapping.toScale("entry" in written ? storeOf(resource).decode(written.entry) : written.object);
+}
+
+/** @throws ApiError 405 where there is no such subresource */
+export function scaleMapping({ definition }: Resource): ScaleMapping {
+  if (definition.strategy.scale === undefined) throw methodNotAllowed();
+  return definition.strategy.scale;
+}
+
+function checkScale(resource: Resource, object: KubeObject, scale: KubeObject): void {
+  const { name = "", uid = "" } = object.metadata;
+  const wantedUid = scale.metadata.uid ?? "";
+  if (wantedUid !== "" && wantedUid !== uid) {
+    const { group, resource: plural } = storedResource(resource);
+    const why = `Precondition failed: UID in precondition: ${wantedUid}, UID in object meta: ${uid}`;
+    throw conflict({ group, resource: `${plural}/scale` }, name, why);
+  }
+  const errors = new FieldErrors();
+  validateObjectMeta(scale.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+  const replicas = Number(scale.spec?.replicas ?? 0);
+  if (replicas < 0) errors.invalid("spec.replicas", replicas, "must be greater than or equal to 0");
+  if (!errors.empty) throw invalid("autoscaling", "Scale", name, errors.causes);
+}

@@ -1,0 +1,29 @@
+/** What strategies may ask of the world, made for one write. */
+import type { KubeObject } from "../api/object.ts";
+import type { UserInfo } from "../api/user.ts";
+import type { StrategyContext } from "../resource/contract.ts";
+import type { RegistryContext } from "./contract.ts";
+
+export function strategyContext(registry: RegistryContext, user: UserInfo): StrategyContext {
+  return {
+    user,
+    gates: registry.gates,
+    now: registry.clock.now(),
+    find: (group, resource, namespace, name) => findObject(registry, { group, resource, namespace, name }),
+  };
+}
+
+interface ObjectName {
+  readonly group: string;
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+async function findObject({ catalog }: RegistryContext, wanted: ObjectName): Promise<KubeObject | undefined> {
+  const store = catalog.findResource(wanted.group, wanted.resource)?.store;
+  if (store === undefined) return undefined;
+  await store.cache.ready();
+  const entry = store.cache.latest().get(store.keyOf(wanted.namespace, wanted.name));
+  return entry && store.decode(entry);
+}

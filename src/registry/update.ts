@@ -1,0 +1,153 @@
+/** Replaces one object (PUT), or lets a patch make the replacement. Source: resource-api §4.5, §3; apiserver's registry/rest and generic store. */
+import type { AdmissionAttributes } from "../admission/contract.ts";
+import { notFound } from "../api/errors.ts";
+import { FieldErrors } from "../api/field-errors.ts";
+import type { KubeObject } from "../api/object.ts";
+import { validateObjectMetaUpdate } from "../api/validation/metadata.ts";
+import { dropDisabledFields } from "../lib/schema/gates.ts";
+import type { Strategy, StrategyContext, SubresourceRules } from "../resource/contract.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+import { commitWithRetry, type Step } from "./commit.ts";
+import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
+import { checkNoVersion, createAttributes, prepareNew } from "./create.ts";
+import { trackManagedFields } from "./managed-fields.ts";
+import { checkIfMatch, checkNames, checkUid, checkVersion } from "./preconditions.ts";
+import { contentDiffers, dedupOwnerReferences, keepAllBut, keepField, keepSystemFields, raiseGeneration, wipeSystemFields } from "./prepare.ts";
+import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
+import { strategyContext } from "./strategy-context.ts";
+
+export interface UpdateRequest extends WriteRequest {
+  /** The uid the sent object says; empty when it says none. */
+  readonly uid?: string;
+  /** A resourceVersion, bare or quoted, the object must have. */
+  readonly ifMatch?: string | undefined;
+  /** Creates what does not exist, whatever the kind's table says (apply). */
+  readonly createsMissing?: boolean;
+  /**
+   * The wanted object in the storage version, the registry's to change. Called once for each attempt: another writer may win.
+   * @param current a fresh copy of the object as it is, at each call; undefined when there is none
+   * @throws ApiError to end the write
+   */
+  next(current: (() => KubeObject) | undefined): KubeObject | Promise<KubeObject>;
+}
+
+/** @throws ApiError 400, 403 (admission), 404, 409, 422 */
+export async function update(registry: RegistryContext, request: UpdateRequest): Promise<Written> {
+  const { resource } = request.target;
+  const { namespace, name, dryRun } = request;
+  let created = false;
+  const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun }, async (existing) => {
+    created = existing === undefined;
+    return existing === undefined ? createMissing(registry, request) : replace(registry, request, existing);
+  });
+  if (dryRun || step.do === "remove" || entry === undefined) return { object: step.object, created };
+  return { entry, created };
+}
+
+async function replace(registry: RegistryContext, request: UpdateRequest, existing: Entry): Promise<Step> {
+  const { resource } = request.target;
+  const { strategy } = resource.definition;
+  const store = storeOf(resource);
+  const context = strategyContext(registry, request.user);
+  const old = store.decode(existing);
+  checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
+  checkUid(resource, existing.key, request.name, request.uid ?? "", old.metadata.uid ?? "");
+  const next = await request.next(() => store.decode(existing));
+  checkNames(next, request);
+  dedupOwnerReferences(next.metadata, request.warnings, "sent");
+  trackManagedFields(next, old);
+  const attributes = updateAttributes(request, next, old);
+  const mutating = registry.admission.mutate(attributes);
+  if (mutating !== undefined) await mutating;
+  dedupOwnerReferences(next.metadata, request.warnings, "admitted");
+  checkVersion(resource, next, existing.revision);
+  const rules = rulesFor(registry, request);
+  keepSystemFields(next.metadata, old.metadata);
+  rules.prepare(next, old, context);
+  await checkValidUpdate(request, rules, next, old, context);
+  const validating = registry.admission.validate(attributes);
+  if (validating !== undefined) await validating;
+  return isFinished(next, old, strategy) ? { do: "remove", object: next } : { do: "put", object: next };
+}
+
+function updateAttributes(request: UpdateRequest, object: KubeObject, oldObject: KubeObject): AdmissionAttributes {
+  const { target, subresource, name, user, dryRun, warnings } = request;
+  const { group, resource } = target.resource.definition;
+  const namespace = group === "" && resource === "namespaces" ? name : request.namespace;
+  return { operation: "UPDATE", target, subresource, namespace, name, object, oldObject, user, dryRun, warnings };
+}
+
+async function checkValidUpdate(
+  { target, name, warnings }: UpdateRequest,
+  rules: SubresourceRules,
+  next: KubeObject,
+  old: KubeObject,
+  context: StrategyContext,
+): Promise<void> {
+  const { strategy, custom } = target.resource.definition;
+  const errors = new FieldErrors();
+  validateObjectMetaUpdate(next.metadata, old.metadata, errors, custom);
+  const validating = rules.validate(next, old, errors, context);
+  if (validating !== undefined) await validating;
+  throwInvalid(target.resource, name, errors);
+  warnings.push(...strategy.warnings(next, old));
+}
+
+/** What a write of the path in question may change. */
+function rulesFor(registry: RegistryContext, { target, subresource }: UpdateRequest): SubresourceRules {
+  const { strategy } = target.resource.definition;
+  const special = Object.hasOwn(strategy.subresources, subresource) ? strategy.subresources[subresource] : undefined;
+  if (special !== undefined) return special;
+  return subresource === "status" ? statusRules(strategy) : mainRules(registry, target.resource, strategy);
+}
+
+function mainRules(registry: RegistryContext, resource: UpdateRequest["target"]["resource"], strategy: Strategy): SubresourceRules {
+  return {
+    prepare(next, old, context) {
+      if (strategy.isolatesStatus) keepField(next, old, "status");
+      dropDisabledFields(next, old, storeOf(resource).form.schema, (gate) => registry.gates.enabled(gate));
+      strategy.prepareForUpdate(next, old, context);
+      if (strategy.hasGeneration && contentDiffers(next, old, strategy.isolatesStatus ? "status" : "")) raiseGeneration(next.metadata);
+    },
+    validate: strategy.validateUpdate,
+  };
+}
+
+function statusRules(strategy: Strategy): SubresourceRules {
+  return {
+    prepare(next, old, context) {
+      keepAllBut(next, old, "status");
+      strategy.prepareForStatusUpdate(next, old, context);
+    },
+    validate: strategy.validateStatusUpdate,
+  };
+}
+
+/** A deleted object that waits for nothing any more is removed by the update that took the last hold. */
+function isFinished(next: KubeObject, old: KubeObject, strategy: Strategy): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = old.metadata;
+  if (deletionTimestamp === undefined || Number(deletionGracePeriodSeconds) !== 0) return false;
+  return (next.metadata.finalizers ?? []).length === 0 && !strategy.holdsDeletion(next);
+}
+
+/** A PUT of what does not exist, where the kind allows it. */
+async function createMissing(registry: RegistryContext, request: UpdateRequest): Promise<Step> {
+  const { resource } = request.target;
+  const { namespace, name } = request;
+  if (request.subresource !== "" || !(resource.definition.allowCreateOnUpdate || request.createsMissing)) {
+    throw notFound(storedResource(resource), name);
+  }
+  checkIfMatch(resource, name, request.ifMatch, undefined);
+  checkUid(resource, storeOf(resource).keyOf(namespace, name), name, request.uid ?? "", "");
+  const object = await request.next(undefined);
+  checkNames(object, request);
+  wipeSystemFields(object.metadata);
+  dedupOwnerReferences(object.metadata, request.warnings, "sent");
+  trackManagedFields(object, undefined);
+  const attributes = createAttributes(request, object);
+  await registry.admission.mutate(attributes);
+  await prepareNew(registry, request, object);
+  await registry.admission.validate(attributes);
+  checkNoVersion(object);
+  return { do: "put", object };
+}
