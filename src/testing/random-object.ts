@@ -58,8 +58,10 @@ function randomMap(values: Type, random: Random, depth: number): Record<string, 
   return map;
 }
 
+/** Never an empty list, which upstream does not tell from nothing. */
 function randomForm(forms: readonly Type[], random: Random, depth: number): unknown {
-  return depth > 0 ? randomValue(pick(random, forms), random, depth) : {};
+  const value = depth > 0 ? randomValue(pick(random, forms), random, depth) : {};
+  return Array.isArray(value) && value.length === 0 ? {} : value;
 }
 
 function pick<T>(random: Random, choices: readonly T[]): T {

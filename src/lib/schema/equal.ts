@@ -1,6 +1,6 @@
 /** Equality as upstream's equality.Semantic tells it. Source: apimachinery's api/equality. */
 import { identical } from "../json/values.ts";
-import type { Field, Struct, Type } from "./schema.ts";
+import type { Any, Field, Struct, Type } from "./schema.ts";
 
 /**
  * Whether two objects are the same to upstream: no list or map equals an empty one, a field that is no pointer equals its zero value when absent,
@@ -21,7 +21,7 @@ export function equalValues(a: unknown, b: unknown, type: Type): boolean {
     case "map":
       return equalMaps(objectOf(a), objectOf(b), type.values);
     case "any":
-      return identical(a ?? null, b ?? null);
+      return equalForms(a ?? null, b ?? null, type);
     default:
       return (a ?? zeroOf(type)) === (b ?? zeroOf(type));
   }
@@ -31,6 +31,17 @@ function equalFields(a: unknown, b: unknown, field: Field): boolean {
   if (a === b) return true;
   if (field.pointer && isUnset(a) !== isUnset(b)) return false;
   return equalValues(a, b, field.type);
+}
+
+/** Values that may have a typed form are compared as that where both have it. */
+function equalForms(a: unknown, b: unknown, type: Any): boolean {
+  const form = type.forms?.find((candidate) => hasForm(a, candidate) && hasForm(b, candidate));
+  return form === undefined ? identical(a, b) : equalValues(a, b, form);
+}
+
+function hasForm(value: unknown, form: Type): boolean {
+  if (form.kind === "list") return Array.isArray(value);
+  return form.kind === "struct" && typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function equalLists(a: readonly unknown[], b: readonly unknown[], items: Type): boolean {
