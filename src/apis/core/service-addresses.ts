@@ -3,6 +3,7 @@
  * admission because that is where a request may wait and may be refused. Each process gives out on its own: with several servers over one
  * store, two may give out the same.
  */
+import assert from "node:assert/strict";
 import { isIP } from "node:net";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../admission/contract.ts";
 import type { Clock } from "../../api/clock.ts";
@@ -39,7 +40,8 @@ export interface ServiceAddresses extends AdmissionPlugin {
 export function openServiceAddresses({ catalog, clock, range }: ServiceAddressesOptions): ServiceAddresses {
   const addresses = allocated({ from: Math.min(firstGivenOut(range), lastIndex(range)), to: lastIndex(range) });
   const nodePorts = allocated(nodePortRange);
-  let following: Promise<CacheSubscription> | undefined;
+  let subscription: CacheSubscription | undefined;
+  let starting: Promise<void> | undefined;
 
   const hold = (store: ResourceStore, entry: Entry, gone: boolean): void => {
     const { spec } = gone ? { spec: {} } : store.decode(entry);
@@ -50,38 +52,41 @@ export function openServiceAddresses({ catalog, clock, range }: ServiceAddresses
     );
     nodePorts.hold(entry.key, portsOf(spec));
   };
-  const follow = async (): Promise<CacheSubscription> => {
+  const follow = async (): Promise<void> => {
     const store = catalog.findResource("", "services")?.store;
-    if (store === undefined) return { close() {} };
+    assert.ok(store !== undefined, "a service is written and there is no store for services");
     await store.cache.ready();
     const snapshot = store.cache.latest();
     addresses.clear();
     nodePorts.clear();
     for (const entry of snapshot.range(store.form.prefix)) hold(store, entry, false);
-    return store.cache.subscribe(snapshot.revision, {
+    subscription = store.cache.subscribe(snapshot.revision, {
       events(batch: readonly CacheEvent[]) {
         for (const { type, entry } of batch) hold(store, entry, type === "DELETED");
       },
       progress() {},
       end() {
-        following = undefined; // Starts afresh when next asked.
+        subscription = undefined; // Starts afresh when next asked.
       },
     });
+  };
+  const started = (): Promise<void> => {
+    starting ??= follow().finally(() => {
+      starting = undefined;
+    });
+    return starting;
   };
 
   return {
     name: "ServiceAddresses",
-    async mutate(attributes) {
+    mutate(attributes) {
       if (!concerns(attributes)) return;
-      following ??= follow();
-      await following.catch((error: unknown) => {
-        following = undefined;
-        throw error;
-      });
-      give(attributes, { addresses, nodePorts, range, now: clock.now() });
+      const pools = { addresses, nodePorts, range, now: clock.now() };
+      if (subscription !== undefined) return give(attributes, pools);
+      return started().then(() => give(attributes, pools));
     },
     close() {
-      void following?.then((subscription) => subscription.close());
+      subscription?.close();
     },
   };
 }

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { KubeObject } from "../../api/object.ts";
+import { parseIpRange } from "../../lib/ip-range/ip-range.ts";
+import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../testing/memory-registry.ts";
+import { openServiceAddresses } from "./service-addresses.ts";
+
+const services: Place = ["/services", "ns"];
+let cluster: MemoryRegistry;
+let now = 0;
+
+/** 10.0.0.0/27: those asked for are 1 to 16, those given out 17 to 30. */
+before(async () => {
+  const clock = { now: () => now, after: () => () => {} };
+  const range = parseIpRange("10.0.0.0/27");
+  assert.ok(range);
+  cluster = await openMemoryRegistry({ clock, plugins: (catalog) => [openServiceAddresses({ catalog, clock, range })] });
+  await cluster.create(["/namespaces", ""], { metadata: { name: "ns" } });
+});
+after(() => cluster.close());
+
+const create = (name: string, spec: Record<string, unknown> = {}, dryRun = false): Promise<KubeObject> =>
+  cluster.create(services, { metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } }, dryRun);
+
+test("each service has its own address, also when many come at once, and it is free again afterwards", async () => {
+  const made = await Promise.all(Array.from({ length: 14 }, (_none, index) => create(`s${index}`)));
+  const given = made.map(({ spec }) => spec.clusterIP);
+  assert.equal(new Set(given).size, 14);
+  assert.deepEqual(made[0]?.spec.clusterIPs, [given[0]]);
+  assert.deepEqual([made[0]?.spec.ipFamilies, made[0]?.spec.ipFamilyPolicy], [["IPv4"], "SingleStack"]);
+  await assert.rejects(create("more"), /spec.clusterIPs: Invalid value: \[\]: failed to allocate a serviceIP: range is full/);
+  for (const { metadata } of made) await cluster.delete(services, metadata.name as string);
+  assert.ok(given.includes((await create("more")).spec.clusterIP));
+  await cluster.delete(services, "more");
+});
+
+test("an address may be asked for, once", async () => {
+  assert.equal((await create("mine", { clusterIP: "10.0.0.5" })).spec.clusterIP, "10.0.0.5");
+  await assert.rejects(
+    create("yours", { clusterIP: "10.0.0.5" }),
+    /\["10.0.0.5"\]: failed to allocate IP 10.0.0.5: provided IP is already allocated/,
+  );
+  await assert.rejects(create("yours", { clusterIP: "10.1.0.5" }), /The range of valid IPs is 10.0.0.0\/27/);
+  await assert.rejects(create("yours", { clusterIP: "ten" }), /spec.clusterIPs\[0\]: Invalid value: "ten": must be a valid IP address/);
+});
+
+test("a headless service has none, and may be of both families", async () => {
+  const { spec } = await create("headless", { clusterIP: "None", selector: { a: "b" } });
+  assert.deepEqual([spec.clusterIP, spec.clusterIPs, spec.ipFamilies], ["None", ["None"], ["IPv4"]]);
+  const free = await create("free", { clusterIP: "None" });
+  assert.deepEqual([free.spec.ipFamilies, free.spec.ipFamilyPolicy], [["IPv4", "IPv6"], "RequireDualStack"]);
+});
+
+test("a dry run takes nothing", async () => {
+  assert.equal((await create("dry", { clusterIP: "10.0.0.6" }, true)).spec.clusterIP, "10.0.0.6");
+  assert.equal((await create("wet", { clusterIP: "10.0.0.6" })).spec.clusterIP, "10.0.0.6");
+});
+
+test("a creation that fails holds its address for a minute at most", async () => {
+  await assert.rejects(create("wet", { clusterIP: "10.0.0.7" }), /already exists/);
+  await assert.rejects(create("late", { clusterIP: "10.0.0.7" }), /already allocated/);
+  now += 60_001;
+  assert.equal((await create("late", { clusterIP: "10.0.0.7" })).spec.clusterIP, "10.0.0.7");
+});
+
+test("node ports are given, kept by an update that does not name them, and dropped with the type", async () => {
+  const { spec } = await create("ports", { type: "NodePort" });
+  const [{ nodePort }] = spec.ports;
+  assert.ok(nodePort >= 30000 && nodePort <= 32767);
+  await cluster.change(services, "ports", (object) => {
+    delete object.spec.ports[0].nodePort;
+    object.spec.selector = { a: "b" };
+  });
+  assert.equal((await cluster.find(services, "ports"))?.spec.ports[0].nodePort, nodePort);
+  await assert.rejects(
+    create("taken", { type: "NodePort", ports: [{ port: 80, nodePort }] }),
+    /spec.ports\[0\].nodePort: Invalid value: \d+: provided port is already allocated/,
+  );
+  await assert.rejects(create("wide", { type: "NodePort", ports: [{ port: 80, nodePort: 99 }] }), /The range of valid ports is 30000-32767/);
+  await cluster.change(services, "ports", (object) => {
+    object.spec.type = "ClusterIP";
+  });
+  assert.equal((await cluster.find(services, "ports"))?.spec.ports[0].nodePort, undefined);
+  assert.equal((await create("taken", { type: "NodePort", ports: [{ port: 80, nodePort }] })).spec.ports[0].nodePort, nodePort);
+});
+
+test("one number in two protocols has one node port", async () => {
+  const ports = [
+    { name: "t", port: 53, protocol: "TCP" },
+    { name: "u", port: 53, protocol: "UDP" },
+  ];
+  const { spec } = await create("dns", { type: "NodePort", ports });
+  assert.equal(spec.ports[0].nodePort, spec.ports[1].nodePort);
+});

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Clock } from "../api/clock.ts";
+import { type MemoryRegistry, openMemoryRegistry, type Place } from "../testing/memory-registry.ts";
+import { namespaceController } from "./namespace.ts";
+
+const namespaces: Place = ["/namespaces", ""];
+const configMaps: Place = ["/configmaps", "ns"];
+const logger = { info() {}, warn() {}, error() {} };
+
+/** A clock whose delays end when the test says. */
+function handClock(): Clock & { fire(): void } {
+  let timers: (() => void)[] = [];
+  return {
+    now: () => Date.UTC(2020, 0, 1),
+    after(_delayMs, run) {
+      timers.push(run);
+      return () => {
+        timers = timers.filter((timer) => timer !== run);
+      };
+    },
+    fire() {
+      for (const run of timers.splice(0)) run();
+    },
+  };
+}
+
+/** Lets everything that waits for nothing but the memory store happen. */
+async function settle(): Promise<void> {
+  for (let round = 0; round < 200; round++) await new Promise(setImmediate);
+}
+
+async function openCluster(): Promise<{ cluster: MemoryRegistry; clock: ReturnType<typeof handClock> }> {
+  const clock = handClock();
+  const cluster = await openMemoryRegistry({ clock });
+  await cluster.create(namespaces, { metadata: { name: "ns" } });
+  return { cluster, clock };
+}
+
+const conditionsOf = async (cluster: MemoryRegistry): Promise<string[]> => {
+  const { status } = (await cluster.find(namespaces, "ns")) ?? { status: {} };
+  return (status.conditions ?? []).map(
+    ({ type, status: value, reason, message }: Record<string, string>) => `${type} ${value} ${reason}: ${message}`,
+  );
+};
+
+test("a namespace goes with all that is in it", async () => {
+  const { cluster } = await openCluster();
+  const controller = namespaceController({ registry: cluster.registry, logger });
+  controller.start();
+  for (const name of ["a", "b"]) await cluster.create(configMaps, { metadata: { name } });
+  await cluster.create(["/secrets", "ns"], { metadata: { name: "s" } });
+  await cluster.delete(namespaces, "ns");
+  await settle();
+  assert.equal(await cluster.find(configMaps, "a"), undefined);
+  assert.equal(await cluster.find(["/secrets", "ns"], "s"), undefined);
+  assert.equal(await cluster.find(namespaces, "ns"), undefined);
+  await controller.stop();
+  await cluster.close();
+});
+
+test("one that was terminating before the start goes too", async () => {
+  const { cluster } = await openCluster();
+  await cluster.delete(namespaces, "ns");
+  assert.equal((await cluster.find(namespaces, "ns"))?.status.phase, "Terminating");
+  const controller = namespaceController({ registry: cluster.registry, logger });
+  controller.start();
+  await settle();
+  assert.equal(await cluster.find(namespaces, "ns"), undefined);
+  await controller.stop();
+  await cluster.close();
+});
+
+test("finalizers of the content hold it up, and it says so", async () => {
+  const { cluster, clock } = await openCluster();
+  const controller = namespaceController({ registry: cluster.registry, logger });
+  controller.start();
+  await cluster.create(configMaps, { metadata: { name: "held", finalizers: ["example.com/hold"] } });
+  await cluster.delete(namespaces, "ns");
+  await settle();
+  assert.deepEqual(await conditionsOf(cluster), [
+    "NamespaceDeletionDiscoveryFailure False ResourcesDiscovered: All resources successfully discovered",
+    "NamespaceDeletionGroupVersionParsingFailure False ParsedGroupVersions: All legacy kube types successfully parsed",
+    "NamespaceDeletionContentFailure False ContentDeleted: All content successfully deleted, may be waiting on finalization",
+    "NamespaceContentRemaining True SomeResourcesRemain: Some resources are remaining: configmaps. has 1 resource instances",
+    "NamespaceFinalizersRemaining True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
+  ]);
+  await cluster.change(configMaps, "held", (object) => {
+    delete object.metadata.finalizers;
+  });
+  clock.fire();
+  await settle();
+  assert.equal(await cluster.find(namespaces, "ns"), undefined);
+  await controller.stop();
+  await cluster.close();
+});
+
+test("a finalizer of the namespace itself keeps it after its content is gone", async () => {
+  const { cluster } = await openCluster();
+  const controller = namespaceController({ registry: cluster.registry, logger });
+  controller.start();
+  await cluster.change(namespaces, "ns", (object) => object.spec.finalizers.push("example.com/mine"), "finalize");
+  await cluster.create(configMaps, { metadata: { name: "a" } });
+  await cluster.delete(namespaces, "ns");
+  await settle();
+  assert.equal(await cluster.find(configMaps, "a"), undefined);
+  assert.deepEqual((await cluster.find(namespaces, "ns"))?.spec.finalizers, ["example.com/mine"]);
+  await controller.stop();
+  await cluster.close();
+});
+
+test("the first namespaces stay", async () => {
+  const { cluster } = await openCluster();
+  await cluster.create(namespaces, { metadata: { name: "default" } });
+  await assert.rejects(cluster.delete(namespaces, "default"), /namespaces "default" is forbidden: this namespace may not be deleted/);
+  await cluster.close();
+});

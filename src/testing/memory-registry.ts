@@ -1,0 +1,98 @@
+/** A registry over the memory store with the built-in kinds, for tests of what stands on the verbs. */
+import { randomBytes } from "node:crypto";
+import { createAdmission } from "../admission/chain.ts";
+import type { AdmissionPlugin } from "../admission/contract.ts";
+import { namespaceLifecycle } from "../admission/namespace-lifecycle.ts";
+import { type Clock, systemClock } from "../api/clock.ts";
+import type { KubeObject } from "../api/object.ts";
+import { loopbackUser } from "../api/system-user.ts";
+import { builtinConversions, builtinStrategies } from "../apis/index.ts";
+import { parseFeatureGates } from "../cli/feature-gates.ts";
+import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
+import { create } from "../registry/create.ts";
+import { type DeleteRequest, deleteOne } from "../registry/delete.ts";
+import { update } from "../registry/update.ts";
+import { builtinDefinitions } from "../resource/builtin-definitions.ts";
+import { openCatalog } from "../resource/catalog.ts";
+import type { Catalog, Resolved } from "../resource/contract.ts";
+import { createInstaller } from "../resource/install.ts";
+import { openMemoryStorage } from "../storage/memory.ts";
+import { valueBytesMaxDefault } from "../storage/options.ts";
+
+export interface MemoryRegistryOptions {
+  readonly clock?: Clock;
+  /** After NamespaceLifecycle. */
+  readonly plugins?: (catalog: Catalog) => readonly AdmissionPlugin[];
+}
+
+export interface MemoryRegistry {
+  readonly registry: RegistryContext;
+  /** Sends an object as a client of the storage version would. */
+  create(place: Place, object: Omit<KubeObject, "metadata"> & Pick<KubeObject, "metadata">, dryRun?: boolean): Promise<KubeObject>;
+  change(place: Place, name: string, change: (object: KubeObject) => void, subresource?: string): Promise<void>;
+  delete(place: Place, name: string, options?: Partial<DeleteRequest["options"]>): Promise<void>;
+  find(place: Place, name: string): Promise<KubeObject | undefined>;
+  close(): Promise<void>;
+}
+
+/** Where an object is: `/configmaps` in a namespace, `apps/deployments`. */
+export type Place = readonly [resource: string, namespace: string];
+
+export async function openMemoryRegistry({ clock = systemClock, plugins = () => [] }: MemoryRegistryOptions = {}): Promise<MemoryRegistry> {
+  const storage = await openMemoryStorage({ clock, historyMs: 300_000, historyBytesMax: 64 << 20, valueBytesMax: valueBytesMaxDefault });
+  const installer = createInstaller({ storage, clock });
+  const served = { serves: (_group: string, version: string) => !/alpha|beta/.test(version) };
+  const definitions = builtinDefinitions({ strategies: builtinStrategies, conversions: builtinConversions, served });
+  const catalog = openCatalog(definitions, installer.install);
+  const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)]);
+  const registry = { storage, catalog, clock, gates: parseFeatureGates("").gates, admission, random: randomBytes };
+
+  const targetOf = (resource: string): Resolved => {
+    const [group = "", plural = ""] = resource.split("/");
+    const definition = catalog.definitions().find((one) => one.group === group && one.resource === plural);
+    return catalog.find(group, definition?.storage?.version ?? "", plural) as Resolved;
+  };
+  const requestOf = ([resource, namespace]: Place, name = "", subresource = "", dryRun = false): WriteRequest => {
+    const common = { user: loopbackUser, fieldManager: "test", userAgent: "test", warnings: [] };
+    return { target: targetOf(resource), namespace, name, subresource, dryRun, ...common };
+  };
+  const find: MemoryRegistry["find"] = async ([resource, namespace], name) => {
+    const store = targetOf(resource).resource.store;
+    const entry = (await store?.cache.current())?.get(store?.keyOf(namespace, name) ?? "");
+    return entry && store?.decode(entry);
+  };
+  return {
+    registry,
+    find,
+    async create(place, object, dryRun = false) {
+      const request = requestOf(place, "", "", dryRun);
+      const { strategy } = request.target.resource.definition;
+      const decode = (): KubeObject => {
+        const sent = structuredClone(object) as KubeObject;
+        strategy.setDefaults(sent);
+        return sent;
+      };
+      const written = await create(registry, { ...request, decode });
+      if ("object" in written) return written.object;
+      return request.target.resource.store?.decode(written.entry) as KubeObject;
+    },
+    async change(place, name, change, subresource = "") {
+      const request = requestOf(place, name, subresource);
+      const next = (current: (() => KubeObject) | undefined): KubeObject => {
+        if (current === undefined) throw new Error(`${place[0]} ${name} is not there`);
+        const object = current();
+        change(object);
+        request.target.resource.definition.strategy.setDefaults(object);
+        return object;
+      };
+      await update(registry, { ...request, next });
+    },
+    async delete(place, name, options = {}) {
+      await deleteOne(registry, { ...requestOf(place, name), options: { dryRun: false, ...options } });
+    },
+    async close() {
+      for (const cache of installer.caches().values()) cache.close();
+      await storage.close();
+    },
+  };
+}
