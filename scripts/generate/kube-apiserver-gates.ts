@@ -8,8 +8,8 @@ export const kubeApiserverGates: readonly [stage: "ALPHA" | "BETA" | "GA" | "DEP
     false,
     false,
     `ContainerStopSignals CPUManagerPolicyAlphaOptions CSIVolumeHealth CloudControllerManagerWatchBasedRoutesReconciliation
-    CloudControllerManagerWebhook CrossNamespaceVolumeDataSource CustomCPUCFSQuotaPeriod DRAListTypeAttributes DRANodeAllocatableResources
-    DRAWorkloadResourceClaims EventedPLEG GangScheduling GenericWorkload HPAScaleToZero ImageVolumeWithDigest InPlacePodVerticalScalingExclusiveCPUs
+    CloudControllerManagerWebhook CRIListStreaming CrossNamespaceVolumeDataSource CustomCPUCFSQuotaPeriod DRAListTypeAttributes DRANodeAllocatableResources
+    DRAResourcePoolStatus DRAWorkloadResourceClaims EventedPLEG GangScheduling GenericWorkload HPAScaleToZero ImageVolumeWithDigest InPlacePodVerticalScalingExclusiveCPUs
     InPlacePodVerticalScalingExclusiveMemory InTreePluginPortworxUnregister KubeletInUserNamespace MemoryQoS MutablePVNodeAffinity
     MutableSchedulingDirectivesForSuspendedJobs PodAndContainerStatsFromCRI PodLogsQuerySplitStreams QOSReserved ReduceDefaultCrashLoopBackOffDecay
     RelaxedServiceNameValidation RuntimeClassInImageCriAPI StorageCapacityScoring StrictIPCIDRValidation TaintTolerationComparisonOperators

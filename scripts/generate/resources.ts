@@ -55,6 +55,7 @@ const createdByUpdate = new Set([
   "coordination.k8s.io/leasecandidates",
   "coordination.k8s.io/leases",
   "events.k8s.io/events",
+  "node.k8s.io/runtimeclasses",
   "rbac.authorization.k8s.io/clusterrolebindings",
   "rbac.authorization.k8s.io/clusterroles",
   "rbac.authorization.k8s.io/rolebindings",

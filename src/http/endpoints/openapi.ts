@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import type { Catalog } from "../../resource/contract.ts";
-import { type ServedGroupVersion, servedGroups } from "../../resource/discovery.ts";
+import { servedGroups } from "../../resource/discovery.ts";
 import { type Descriptions, loadDescriptions } from "../../resource/openapi/descriptions.ts";
-import { buildV3, type DocumentSource, type Encoding, encodeV2, encodeV3 } from "../../resource/openapi/documents.ts";
+import { buildV3, type DocumentSource, type Encoding, encodeV2, encodeV3, type Part, partsOf } from "../../resource/openapi/documents.ts";
 import { readResourcesTable } from "../../resource/resources-table.ts";
 import type { RequestContext } from "../contract.ts";
 import { parseAccept } from "../representation/negotiate.ts";
@@ -42,7 +42,7 @@ interface Documents {
 
 interface GroupDocument {
   /** What it was made of; while that stays the same the document is used again. */
-  readonly version: ServedGroupVersion;
+  readonly part: Part;
   readonly json: Document;
   protobuf: Promise<Document> | undefined;
 }
@@ -80,17 +80,14 @@ export function createOpenApi({ catalog, loadDescriptions: load = loadDescriptio
   const buildGroups = async (): Promise<ReadonlyMap<string, GroupDocument>> => {
     const groups = new Map<string, GroupDocument>();
     let made: DocumentSource | undefined;
-    for (const { group, versions } of servedGroups(catalog.definitions())) {
-      for (const version of versions) {
-        const path = group === "" ? `api/${version.version}` : `apis/${group}/${version.version}`;
-        const before = lastGroups.get(path);
-        if (before !== undefined && sameResources(before.version, version)) {
-          groups.set(path, before);
-          continue;
-        }
-        made ??= await source();
-        groups.set(path, { version, json: await pack(encodeV3(await buildV3(group, version, made), "json")), protobuf: undefined });
+    for (const part of partsOf(servedGroups(catalog.definitions()))) {
+      const before = lastGroups.get(part.name);
+      if (before !== undefined && sameResources(before.part, part)) {
+        groups.set(part.name, before);
+        continue;
       }
+      made ??= await source();
+      groups.set(part.name, { part, json: await pack(encodeV3(await buildV3(part, made), "json")), protobuf: undefined });
     }
     lastGroups = groups;
     return groups;
@@ -161,7 +158,7 @@ function forgetFailure<T>(building: Promise<T>, forget: () => void): Promise<T> 
   return building;
 }
 
-function sameResources(a: ServedGroupVersion, b: ServedGroupVersion): boolean {
+function sameResources(a: Part, b: Part): boolean {
   return a.resources.length === b.resources.length && a.resources.every(({ definition }, index) => definition === b.resources[index]?.definition);
 }
 

@@ -1,14 +1,14 @@
 /** Whole OpenAPI documents, encoded. They are large: what is made in one go is kept small, so that other requests are served between. */
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ServedGroup, ServedGroupVersion } from "../discovery.ts";
+import type { ServedGroup, ServedResource } from "../discovery.ts";
 import { collectDefinitions } from "./definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
 import { type Json, openApiV2, openApiV3 } from "./dialect.ts";
 import { encodeEntry, encodeMessage, fieldHead } from "./gnostic.ts";
 import { documentHeadV2, documentTailV2, documentV2, parameterV2, pathItemV2, schemaV2 } from "./gnostic-v2.ts";
 import { encodeDocumentV3 } from "./gnostic-v3.ts";
-import { type CommonQuery, pathsOf } from "./operations.ts";
+import { type CommonQuery, type PathItem, pathsOf, topPaths } from "./operations.ts";
 import { renderPathV2, renderPathV3 } from "./render.ts";
 
 export type Encoding = "json" | "protobuf";
@@ -26,13 +26,33 @@ const sliceMs = 8;
 const bearerToken = { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" };
 const security = [{ BearerToken: [] }];
 
-/** The document of one group and version. */
-export async function buildV3(group: string, version: ServedGroupVersion, source: DocumentSource): Promise<Json> {
+/** One of the documents that v3 splits the API into. */
+export interface Part {
+  /** Below `/openapi/v3/`: `api/v1`, `apis/apps/v1`, `apis/apps`, `version` … */
+  readonly name: string;
+  /** What it is made of: while these definitions stay the same, so does the document. */
+  readonly resources: readonly ServedResource[];
+  paths(commonQuery: CommonQuery): PathItem[];
+}
+
+export function partsOf(groups: readonly ServedGroup[]): Part[] {
+  const versions = groups.flatMap(({ group, versions }) =>
+    versions.map((version) => ({
+      name: group === "" ? `api/${version.version}` : `apis/${group}/${version.version}`,
+      resources: version.resources,
+      paths: (commonQuery: CommonQuery) => pathsOf(group, version, commonQuery),
+    })),
+  );
+  return [...topPaths(groups).map(([name, item]) => ({ name, resources: [], paths: () => [item] })), ...versions];
+}
+
+/** The document of one part. */
+export async function buildV3(part: Part, source: DocumentSource): Promise<Json> {
   const pause = pauses();
   const definitions = collectDefinitions(openApiV3, source.descriptions);
   const rendering = { definitions, descriptions: source.descriptions };
   const paths: Record<string, Json> = {};
-  for (const item of pathsOf(group, version, source.commonQuery)) {
+  for (const item of part.paths(source.commonQuery)) {
     paths[item.path] = renderPathV3(item, rendering);
     await pause();
   }
@@ -67,13 +87,11 @@ export async function encodeV2(groups: readonly ServedGroup[], source: DocumentS
     return { $ref: `#/parameters/${name}` };
   };
   const piece = pieceEncoders[encoding];
-  const paths: Buffer[] = [];
-  for (const { group, versions } of groups) {
-    for (const version of versions) {
-      for (const item of pathsOf(group, version, source.commonQuery)) {
-        paths.push(piece.path(item.path, renderPathV2(item, rendering, share)));
-        await pause();
-      }
+  const paths: [string, Buffer][] = [];
+  for (const part of partsOf(groups)) {
+    for (const item of part.paths(source.commonQuery)) {
+      paths.push([item.path, piece.path(item.path, renderPathV2(item, rendering, share))]);
+      await pause();
     }
   }
   const named: [string, Buffer][] = [];
@@ -83,7 +101,7 @@ export async function encodeV2(groups: readonly ServedGroup[], source: DocumentS
   }
   const sections: Sections = {
     head: { swagger: "2.0", info: { title: "Kubernetes", version: source.release } },
-    paths,
+    paths: sortByName(paths).map(([, encoded]) => encoded),
     definitions: sortByName(named).map(([, encoded]) => encoded),
     parameters: sortByName([...parameters]).map(([name, parameter]) => piece.parameter(name, parameter)),
     tail: { securityDefinitions: { BearerToken: bearerToken }, security },

@@ -1,6 +1,6 @@
 /** Every path of a group and version, with its operations, before either version of OpenAPI gives them a form. Source: upstream's installer. */
 import type { SubresourceDefinition } from "../contract.ts";
-import type { ServedGroupVersion, ServedResource } from "../discovery.ts";
+import type { ServedGroup, ServedGroupVersion, ServedResource } from "../discovery.ts";
 
 export type HttpMethod = "get" | "put" | "post" | "delete" | "options" | "head" | "patch";
 
@@ -47,7 +47,8 @@ export interface Body {
 
 export interface Answer {
   readonly code: 200 | 201 | 202;
-  readonly content: KindName | "Status" | "WatchEvent" | "APIResourceList" | "text";
+  /** A kind, the name of one that belongs to every group (`Status`), the definition of something that is no kind, or `text`. */
+  readonly content: KindName | string;
 }
 
 const objectTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
@@ -88,20 +89,43 @@ function operationNames(group: string, version: string): { title: string; tag: s
   return { title: capitalize(camel) + capitalize(version), tag: `${camel}_${version}` };
 }
 
+/** The paths above those of group versions: discovery of versions and groups, and `/version`. By the name of their document. */
+export function topPaths(groups: readonly ServedGroup[]): [document: string, item: PathItem][] {
+  return groups
+    .flatMap(({ group }): [string, PathItem][] => {
+      if (group === "") return [["api", plainGet("/api/", "getCoreAPIVersions", "get available API versions", "core", "APIVersions")]];
+      const { title, tag } = operationNames(group, "");
+      const item = plainGet(`/apis/${group}/`, `get${title}APIGroup`, "get information of a group", tag.slice(0, -1), "APIGroup");
+      return [[`apis/${group}`, item]];
+    })
+    .concat([
+      ["apis", plainGet("/apis/", "getAPIVersions", "get available API versions", "apis", "APIGroupList")],
+      ["version", plainGet("/version/", "getCodeVersion", "get the version information for this server", "version", versionInfo)],
+    ]);
+}
+
+const versionInfo = "io.k8s.apimachinery.pkg.version.Info";
+
 function discoveryPath({ root, title, tag }: Scope): PathItem {
+  return plainGet(`${root}/`, `get${title}APIResources`, "get available resources", tag, "APIResourceList");
+}
+
+function plainGet(path: string, id: string, description: string, tag: string, content: string): PathItem {
+  const produces = content === versionInfo ? ["application/json"] : objectTypes;
+  const answers: Answer[] = [{ code: 200, content }];
   const operation: Operation = {
     method: "get",
     action: undefined,
-    id: `get${title}APIResources`,
-    description: "get available resources",
+    id,
+    description,
     tags: [tag],
     kind: undefined,
     parameters: [],
     body: undefined,
-    answers: [{ code: 200, content: "APIResourceList" }],
-    produces: objectTypes,
+    answers,
+    produces,
   };
-  return { path: `${root}/`, operations: [operation] };
+  return { path, operations: [operation] };
 }
 
 function resourcePaths(served: ServedResource, scope: Scope): PathItem[] {

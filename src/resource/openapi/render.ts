@@ -147,7 +147,7 @@ function describe({ topic, name, description }: Parameter, descriptions: Descrip
 const metaPackage = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 function typeOf(kind: KindName | string): ReturnType<typeof builtinType> {
-  if (typeof kind === "string") return builtinType(`${metaPackage}.${kind}`);
+  if (typeof kind === "string") return builtinType(kind.includes(".") ? kind : `${metaPackage}.${kind}`);
   const definition = definitionOf(kind.group, kind.version, kind.kind);
   if (definition === undefined) throw new Error(`no type for ${kind.group}/${kind.version} ${kind.kind}`);
   return builtinType(definition);
