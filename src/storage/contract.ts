@@ -4,7 +4,7 @@
 export interface Seal {
   /** Fingerprint of the definition that encoded the value: 32 bits. */
   readonly fingerprint: number;
-  /** Byte offset where `"resourceVersion":"…",` is spliced in. */
+  /** Byte offset where `"resourceVersion":"…",` is spliced in, its comma included: something always follows, since a stored object has a creationTimestamp. */
   readonly versionOffset: number;
   /** Byte offset of the first byte after `"kind":…,"apiVersion":…,`, which list items of built-ins leave out. */
   readonly itemOffset: number;

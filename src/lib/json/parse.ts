@@ -13,7 +13,6 @@ export interface Document {
   readonly value: unknown;
   /** Members in the text; more than in `value` when a key is repeated. */
   readonly members: number;
-  readonly depth: number;
   /** Set once the text was parsed exactly: all members of the objects that repeat a key. */
   readonly repeated?: ReadonlyMap<object, readonly Member[]>;
 }
@@ -23,7 +22,7 @@ export function parseDocument(bytes: Buffer): Document {
   const { members, depth, needsExact } = survey(bytes);
   if (needsExact || depth > depthMax) return exactDocument(bytes);
   try {
-    return { bytes, value: JSON.parse(bytes.toString("utf8")), members, depth };
+    return { bytes, value: JSON.parse(bytes.toString("utf8")), members };
   } catch (error) {
     if (error instanceof SyntaxError) return exactDocument(bytes); // For Go's words.
     throw error;
@@ -33,7 +32,7 @@ export function parseDocument(bytes: Buffer): Document {
 /** The same text, parsed so that repeated keys are told. */
 export function exactDocument(bytes: Buffer): Document {
   const { value, repeated } = parseExact(bytes);
-  return { bytes, value, members: 0, depth: survey(bytes).depth, repeated };
+  return { bytes, value, members: 0, repeated };
 }
 
 export interface ParsedJson {
