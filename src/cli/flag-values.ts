@@ -1,0 +1,69 @@
+/** Reads the text of one flag. Each throws a FlagValueError whose message says what is expected. */
+import { isIP } from "node:net";
+import { DurationError, parseDuration } from "../lib/duration/duration.ts";
+import { integerValue, parseQuantity, QuantityError } from "../lib/quantity/quantity.ts";
+import { parseBool } from "./parse-bool.ts";
+
+export class FlagValueError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "FlagValueError";
+  }
+}
+
+export function boolValue(text: string): boolean {
+  const value = parseBool(text);
+  if (value === undefined) throw new FlagValueError(`strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return value;
+}
+
+export function integerWithin(text: string, { min, max }: { min: number; max: number }): number {
+  if (!/^[+-]?\d+$/.test(text)) throw new FlagValueError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  const value = Number(text);
+  if (value < min || value > max) throw new FlagValueError(`must be between ${min} and ${max}, inclusive`);
+  return value;
+}
+
+/** Go's form, such as `1m30s`. @returns milliseconds */
+export function durationMs(text: string): number {
+  try {
+    const nanoseconds = parseDuration(text);
+    if (nanoseconds < 0n) throw new FlagValueError("must not be negative");
+    return Number(nanoseconds / 1_000_000n);
+  } catch (error) {
+    if (error instanceof DurationError) throw new FlagValueError(error.message);
+    throw error;
+  }
+}
+
+/** A number of bytes, or a quantity such as `256Mi`. */
+export function byteCount(text: string): number {
+  try {
+    const bytes = Number(integerValue(parseQuantity(text)));
+    if (bytes <= 0 || !Number.isSafeInteger(bytes)) throw new FlagValueError("must be a positive number of bytes");
+    return bytes;
+  } catch (error) {
+    if (error instanceof QuantityError) throw new FlagValueError(error.message);
+    throw error;
+  }
+}
+
+export function ipAddress(text: string): string {
+  if (isIP(text) === 0) throw new FlagValueError(`failed to parse IP: ${JSON.stringify(text)}`);
+  return text;
+}
+
+/** `10.0.0.0/24`: an address and the length of its network part. */
+export function cidr(text: string): string {
+  const [address = "", length = "", ...rest] = text.split("/");
+  const bits = isIP(address) === 4 ? 32 : 128;
+  const isCidr = isIP(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(length) && Number(length) <= bits;
+  if (!isCidr) throw new FlagValueError(`invalid CIDR address: ${text}`);
+  return text;
+}
+
+export function oneOf<const Word extends string>(text: string, words: readonly Word[]): Word {
+  const found = words.find((word) => word === text);
+  if (found === undefined) throw new FlagValueError(`must be one of ${words.join(", ")}`);
+  return found;
+}

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { commandDefaults, FlagError, flagGroups, parseFlags, type Settings } from "./flags.ts";
+
+function settings(...argv: string[]): Settings {
+  const line = parseFlags(argv);
+  assert.ok(line.run === "server");
+  return line.settings;
+}
+
+const allFlags = flagGroups.flatMap(([, flags]) => flags);
+const longName = (term: string): string => /--[\w-]+/.exec(term)?.[0] as string;
+
+const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
+  [[], {}],
+  [["--secure-port=0"], { securePort: 0 }],
+  [["--secure-port", "7443"], { securePort: 7443 }],
+  [["--anonymous-auth"], { anonymousAuth: true }],
+  [["--anonymous-auth=false"], { anonymousAuth: false }],
+  [["--event-ttl", "90m"], { eventTtlSeconds: 5400 }],
+  [["--history-bytes-max=1Gi"], { historyBytesMax: 2 ** 30 }],
+  [["--feature-gates=A=true", "--feature-gates", "B=false"], { featureGates: "A=true,B=false" }],
+  [["--runtime-config=api/all=true"], { runtimeConfig: "api/all=true" }],
+  [["--authorization-mode=AlwaysAllow,AlwaysDeny"], { authorizationModes: ["AlwaysAllow", "AlwaysDeny"] }],
+  [["--authorization-mode=Masters", "--authorization-mode=AlwaysDeny"], { authorizationModes: ["Masters", "AlwaysDeny"] }],
+  [["--bind-address=::", "--advertise-address=192.0.2.1"], { bindAddress: "::", advertiseAddress: "192.0.2.1" }],
+  [["--min-request-timeout=60"], { minRequestTimeoutMs: 60_000 }],
+  [["--data-dir=/var/lib/x", "--storage=memory", "--durability=relaxed"], { dataDir: "/var/lib/x", storage: "memory", durability: "relaxed" }],
+];
+for (const [argv, want] of settingRows) {
+  test(`flags: ${argv.join(" ")}`, () => assert.deepEqual(settings(...argv).server, { ...commandDefaults.server, ...want }));
+}
+
+const refusedRows: [argv: string[], message: string][] = [
+  [["--secure-prot=1"], "unknown flag: --secure-prot (did you mean --secure-port?)"],
+  [["--etcd-servers=x"], "unknown flag: --etcd-servers"],
+  [["--secure-port"], "flag needs an argument: --secure-port"],
+  [["--secure-port=x"], 'invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax'],
+  [["--secure-port=65536"], 'invalid argument "65536" for "--secure-port" flag: must be between 0 and 65535, inclusive'],
+  [["--event-ttl=1"], 'invalid argument "1" for "--event-ttl" flag: time: missing unit in duration "1"'],
+  [["--request-timeout=-1s"], 'invalid argument "-1s" for "--request-timeout" flag: must not be negative'],
+  [["--anonymous-auth=maybe"], 'invalid argument "maybe" for "--anonymous-auth" flag: strconv.ParseBool: parsing "maybe": invalid syntax'],
+  [["--bind-address=localhost"], 'invalid argument "localhost" for "--bind-address" flag: failed to parse IP: "localhost"'],
+  [["--service-cluster-ip-range=10.0.0.0"], 'invalid argument "10.0.0.0" for "--service-cluster-ip-range" flag: invalid CIDR address: 10.0.0.0'],
+  [["--history-bytes-max=0"], 'invalid argument "0" for "--history-bytes-max" flag: must be a positive number of bytes'],
+  [["--storage=etcd"], 'invalid argument "etcd" for "--storage" flag: must be one of lmdb, memory'],
+  [
+    ["--authorization-mode=X"],
+    'invalid argument "X" for "--authorization-mode" flag: authorization-mode "X" is not a valid mode; there are Masters, AlwaysAllow, AlwaysDeny',
+  ],
+  [
+    ["--authorization-mode=AlwaysDeny,AlwaysDeny"],
+    'invalid argument "AlwaysDeny,AlwaysDeny" for "--authorization-mode" flag: authorization-mode "AlwaysDeny" has mode specified more than once',
+  ],
+  [["--tls-cert-file=a"], "--tls-cert-file and --tls-private-key-file go together"],
+  [["serve"], "unexpected arguments: only flags are taken"],
+];
+for (const [argv, message] of refusedRows) {
+  test(`flags: ${argv.join(" ")} is refused`, () => assert.throws(() => parseFlags(argv), new FlagError(message)));
+}
+
+test("the defaults that --help shows are the defaults", () => {
+  for (const { term, shown } of allFlags) {
+    if (shown !== undefined) assert.deepEqual(withoutModes(settings(`${longName(term)}=${shown}`)), withoutModes(commandDefaults), term);
+  }
+});
+
+/** No mode at all and `Masters` mean the same. */
+function withoutModes({ server, loggingFormat }: Settings): object {
+  const { authorizationModes, ...rest } = server;
+  return { ...rest, loggingFormat, masters: authorizationModes.length === 0 || authorizationModes[0] === "Masters" };
+}
+
+test("--help lists every flag under its group", () => {
+  const line = parseFlags(["--help"]);
+  assert.ok(line.run === "print");
+  for (const [group, flags] of flagGroups) {
+    assert.ok(line.text.includes(`\n${group}:\n`), group);
+    for (const { term } of flags) assert.ok(line.text.includes(term), term);
+  }
+});
+
+test("--version names the release of the API", () => {
+  const line = parseFlags(["--version"]);
+  assert.ok(line.run === "print");
+  assert.match(line.text, /^Coxswain v\d+\.\d+\.\d+ \(Kubernetes v1\.36\)\n$/);
+});

@@ -1,0 +1,342 @@
+/** The command line: which flags there are, what they mean, and `--help`. Names, groups and defaults are kube-apiserver's where it has the flag. */
+import { readFileSync } from "node:fs";
+import { Command, CommanderError, Option } from "commander";
+import { defaultOptions } from "../index.ts";
+import type { ServerOptions } from "../options.ts";
+import { parseAuthorizationModes } from "./authorization-modes.ts";
+import { boolValue, byteCount, cidr, durationMs, FlagValueError, integerWithin, ipAddress, oneOf } from "./flag-values.ts";
+
+export type LoggingFormat = "text" | "json";
+
+export interface Settings {
+  readonly server: Omit<ServerOptions, "logger" | "clock">;
+  readonly loggingFormat: LoggingFormat;
+}
+
+export type CommandLine = { readonly run: "server"; readonly settings: Settings } | { readonly run: "print"; readonly text: string };
+
+/** The command line is not understood; the message is for the user. */
+export class FlagError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "FlagError";
+  }
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+interface Draft {
+  server: Mutable<Settings["server"]>;
+  loggingFormat: LoggingFormat;
+}
+
+export interface Flag {
+  /** As commander writes it: `--secure-port <int>`; `[bool]` for switches, which may stand alone. */
+  readonly term: string;
+  readonly help: string;
+  /** The default as text that the flag itself would read; undefined when there is none. */
+  readonly shown?: string;
+  /** @throws FlagValueError */
+  readonly set: (text: string, draft: Draft) => void;
+}
+
+const { clock: _clock, ...libraryDefaults } = defaultOptions;
+
+/** What the command does when no flag is given. */
+export const commandDefaults: Settings = {
+  server: { ...libraryDefaults, storage: "lmdb", dataDir: ".coxswain", securePort: 6443 },
+  loggingFormat: "text",
+};
+
+const joined = (before: string, more: string): string => (before === "" ? more : `${before},${more}`);
+
+export const flagGroups: readonly (readonly [group: string, flags: readonly Flag[]])[] = [
+  [
+    "Secure serving flags",
+    [
+      {
+        term: "--bind-address <ip>",
+        help: "The IP address on which to listen for the --secure-port port.",
+        shown: "127.0.0.1",
+        set: (text, { server }) => {
+          server.bindAddress = ipAddress(text);
+        },
+      },
+      {
+        term: "--secure-port <int>",
+        help: "The port on which to serve HTTPS with authentication and authorization. 0 picks a free one.",
+        shown: "6443",
+        set: (text, { server }) => {
+          server.securePort = integerWithin(text, { min: 0, max: 65535 });
+        },
+      },
+      {
+        term: "--advertise-address <ip>",
+        help: "The IP address that the endpoints of the service kubernetes name. If unset, the first address of this machine that is not loopback.",
+        set: (text, { server }) => {
+          server.advertiseAddress = ipAddress(text);
+        },
+      },
+      {
+        term: "--tls-cert-file <file>",
+        help: "PEM file with the serving certificate, followed by those of its authorities. If unset, one is created under --data-dir.",
+        set: (text, { server }) => {
+          server.tlsCertFile = text;
+        },
+      },
+      {
+        term: "--tls-private-key-file <file>",
+        help: "PEM file with the private key of --tls-cert-file.",
+        set: (text, { server }) => {
+          server.tlsPrivateKeyFile = text;
+        },
+      },
+    ],
+  ],
+  [
+    "Storage flags",
+    [
+      {
+        term: "--data-dir <dir>",
+        help: "Directory of the embedded store, the created certificates and the file kubeconfig; relative to the working directory.",
+        shown: ".coxswain",
+        set: (text, { server }) => {
+          if (text === "") throw new FlagValueError("must name a directory");
+          server.dataDir = text;
+        },
+      },
+      {
+        term: "--storage <engine>",
+        help: "Where objects live: lmdb keeps them under --data-dir, memory forgets them at the end.",
+        shown: "lmdb",
+        set: (text, { server }) => {
+          server.storage = oneOf(text, ["lmdb", "memory"]);
+        },
+      },
+      {
+        term: "--durability <mode>",
+        help: "full answers a write after its commit is on disk; relaxed after it was handed to the system, for tests.",
+        shown: "full",
+        set: (text, { server }) => {
+          server.durability = oneOf(text, ["full", "relaxed"]);
+        },
+      },
+      {
+        term: "--history-window <duration>",
+        help: "How long old revisions can be read and watched from.",
+        shown: "5m0s",
+        set: (text, { server }) => {
+          server.historyMs = durationMs(text);
+        },
+      },
+      {
+        term: "--history-bytes-max <quantity>",
+        help: "Bytes of old revisions beyond which the oldest go, however young.",
+        shown: "256Mi",
+        set: (text, { server }) => {
+          server.historyBytesMax = byteCount(text);
+        },
+      },
+      {
+        term: "--event-ttl <duration>",
+        help: "Amount of time to retain events.",
+        shown: "1h0m0s",
+        set: (text, { server }) => {
+          const seconds = Math.floor(durationMs(text) / 1000);
+          if (seconds < 1) throw new FlagValueError("must be at least 1s");
+          server.eventTtlSeconds = seconds;
+        },
+      },
+    ],
+  ],
+  [
+    "Authentication flags",
+    [
+      {
+        term: "--anonymous-auth [bool]",
+        help: "Lets requests without credentials pass as system:anonymous of the group system:unauthenticated.",
+        shown: "true",
+        set: (text, { server }) => {
+          server.anonymousAuth = boolValue(text);
+        },
+      },
+      {
+        term: "--client-ca-file <file>",
+        help: "PEM file with authorities; a client certificate signed by one of them identifies its common name, with its organizations as groups.",
+        set: (text, { server }) => {
+          server.clientCaFile = text;
+        },
+      },
+    ],
+  ],
+  [
+    "Authorization flags",
+    [
+      {
+        term: "--authorization-mode <modes>",
+        help: "Ordered list of authorizers with commas between: Masters (the group system:masters may do all, everyone may read /livez, /readyz, /healthz and /version), AlwaysAllow, AlwaysDeny. Members of system:masters are always allowed.",
+        shown: "Masters",
+        set: (text, { server }) => {
+          server.authorizationModes = parseAuthorizationModes(text, server.authorizationModes);
+        },
+      },
+    ],
+  ],
+  [
+    "API enablement flags",
+    [
+      {
+        term: "--runtime-config <pairs>",
+        help: "Turns versions and resources on or off, such as apps/v1=false or batch/v1/jobs=false; api/all, api/ga, api/beta and api/alpha stand for many. Pairs with commas between; may be repeated.",
+        set: (text, { server }) => {
+          server.runtimeConfig = joined(server.runtimeConfig, text);
+        },
+      },
+      {
+        term: "--feature-gates <pairs>",
+        help: "Switches features by name, such as Name=true; AllAlpha and AllBeta stand for many. Pairs with commas between; may be repeated.",
+        set: (text, { server }) => {
+          server.featureGates = joined(server.featureGates, text);
+        },
+      },
+      {
+        term: "--service-cluster-ip-range <cidr>",
+        help: "Addresses that services get; the first one is that of the service kubernetes.",
+        shown: "10.0.0.0/24",
+        set: (text, { server }) => {
+          server.serviceClusterIpRange = cidr(text);
+        },
+      },
+    ],
+  ],
+  [
+    "Generic flags",
+    [
+      {
+        term: "--request-timeout <duration>",
+        help: "How long a request may take before it is answered with a timeout; watches have their own.",
+        shown: "1m0s",
+        set: (text, { server }) => {
+          server.requestTimeoutMs = durationMs(text);
+        },
+      },
+      {
+        term: "--min-request-timeout <seconds>",
+        help: "A watch that names no timeout lasts a random time of at least so many seconds.",
+        shown: "1800",
+        set: (text, { server }) => {
+          server.minRequestTimeoutMs = integerWithin(text, { min: 1, max: 7 * 86_400 }) * 1000;
+        },
+      },
+      {
+        term: "--livez-grace-period <duration>",
+        help: "How long after the start /livez takes checks that have not finished yet for healthy.",
+        shown: "0s",
+        set: (text, { server }) => {
+          server.livezGracePeriodMs = durationMs(text);
+        },
+      },
+      {
+        term: "--shutdown-delay-duration <duration>",
+        help: "How long to go on serving after the signal to end, while /readyz already fails.",
+        shown: "0s",
+        set: (text, { server }) => {
+          server.shutdownDelayMs = durationMs(text);
+        },
+      },
+    ],
+  ],
+  [
+    "Logs flags",
+    [
+      {
+        term: "--logging-format <format>",
+        help: "text or json.",
+        shown: "text",
+        set: (text, draft) => {
+          draft.loggingFormat = oneOf(text, ["text", "json"]);
+        },
+      },
+    ],
+  ],
+];
+
+/**
+ * @param argv without the names of node and the script
+ * @throws FlagError
+ */
+export function parseFlags(argv: readonly string[]): CommandLine {
+  const draft: Draft = { server: { ...commandDefaults.server }, loggingFormat: commandDefaults.loggingFormat };
+  const command = newCommand(draft);
+  try {
+    command.parse(argv, { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError) throw new FlagError(upstreamText(error));
+    throw error;
+  }
+  const asked = command.opts<{ help?: true; version?: true }>();
+  if (asked.help) return { run: "print", text: command.helpInformation() };
+  if (asked.version) return { run: "print", text: `${versionText()}\n` };
+  checkTogether(draft.server);
+  return { run: "server", settings: draft };
+}
+
+function newCommand(draft: Draft): Command {
+  const command = new Command("coxswain")
+    .description("A Kubernetes 1.36 API server with an embedded store.")
+    .usage("[flags]")
+    .helpOption(false)
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureOutput({ writeErr() {}, outputError() {} })
+    .configureHelp({ optionDescription: ({ description }) => description });
+  for (const [group, flags] of flagGroups) {
+    for (const flag of flags) command.addOption(optionOf(flag, draft).helpGroup(`${group}:`));
+  }
+  for (const [term, help] of [
+    ["-h, --help", "Prints this list of flags."],
+    ["--version", "Prints the version."],
+  ] as const) {
+    command.addOption(new Option(term, help).helpGroup("Misc flags:"));
+  }
+  return command;
+}
+
+function optionOf(flag: Flag, draft: Draft): Option {
+  const help = flag.shown === undefined ? flag.help : `${flag.help} (default ${flag.shown})`;
+  const option = new Option(flag.term, help).argParser((text: string) => {
+    try {
+      flag.set(text, draft);
+    } catch (error) {
+      if (error instanceof FlagValueError)
+        throw new FlagError(`invalid argument ${JSON.stringify(text)} for "${option.long}" flag: ${error.message}`);
+      throw error;
+    }
+    return text;
+  });
+  // Alone it means true.
+  return flag.term.endsWith("[bool]") ? option.preset("true") : option;
+}
+
+/** What commander says, in the words of kube-apiserver's flag library. */
+function upstreamText({ code, message }: CommanderError): string {
+  const name = /'(-[^' ]*)/.exec(message)?.[1] ?? "";
+  if (code === "commander.unknownOption") {
+    const nearest = /\(Did you mean (.*)\?\)/.exec(message)?.[1];
+    const suggestion = nearest === undefined ? "" : ` (did you mean ${nearest}?)`;
+    return `unknown flag: ${name.split("=")[0]}${suggestion}`;
+  }
+  if (code === "commander.optionMissingArgument") return `flag needs an argument: ${/--[\w-]+/.exec(message)?.[0] ?? name}`;
+  if (code === "commander.excessArguments") return "unexpected arguments: only flags are taken";
+  return message;
+}
+
+function checkTogether(server: Draft["server"]): void {
+  if ((server.tlsCertFile === undefined) !== (server.tlsPrivateKeyFile === undefined))
+    throw new FlagError("--tls-cert-file and --tls-private-key-file go together");
+}
+
+/** The version of this package, and of the API it serves. */
+function versionText(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+  return `Coxswain v${version} (Kubernetes v1.36)`;
+}
