@@ -1,0 +1,86 @@
+/** Field selectors: `metadata.name=a,spec.nodeName!=b`. Source: apimachinery's fields package. */
+import { SelectorError } from "./selector-error.ts";
+
+export interface FieldTerm {
+  readonly key: string;
+  readonly operator: "=" | "!=";
+  readonly value: string;
+}
+
+/** All terms must hold; none means everything matches. */
+export interface FieldSelector {
+  readonly terms: readonly FieldTerm[];
+}
+
+const textMax = 1 << 20;
+
+/** @throws SelectorError with upstream's text */
+export function parseFieldSelector(text: string): FieldSelector {
+  if (text.length > textMax) throw new SelectorError("selector is too long");
+  const terms: FieldTerm[] = [];
+  for (const part of splitTerms(text)) {
+    if (part === "") continue;
+    const term = splitTerm(part);
+    if (term === undefined) throw new SelectorError(`invalid selector: '${text}'; can't understand '${part}'`);
+    terms.push({ ...term, value: unescapeValue(term.value) });
+  }
+  return { terms };
+}
+
+/** A key that the map does not have counts as empty. */
+export function matchesFields({ terms }: FieldSelector, fields: ReadonlyMap<string, string>): boolean {
+  for (const { key, operator, value } of terms) if (((fields.get(key) ?? "") === value) !== (operator === "=")) return false;
+  return true;
+}
+
+/** The value that the selector fixes the key to. */
+export function requiresExactMatch({ terms }: FieldSelector, key: string): string | undefined {
+  return terms.find((term) => term.key === key && term.operator === "=")?.value;
+}
+
+export function formatFieldSelector({ terms }: FieldSelector): string {
+  return terms.map(({ key, operator, value }) => `${key}${operator}${value.replace(/[\\,=]/g, "\\$&")}`).join(",");
+}
+
+/** Commas that are not escaped separate terms. */
+function splitTerms(text: string): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === ",") {
+      parts.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  parts.push(text.slice(start));
+  return parts;
+}
+
+function splitTerm(part: string): FieldTerm | undefined {
+  for (let at = 0; at < part.length; at++) {
+    for (const [symbol, operator] of [
+      ["!=", "!="],
+      ["==", "="],
+      ["=", "="],
+    ] as const) {
+      if (part.startsWith(symbol, at)) return { key: part.slice(0, at), operator, value: part.slice(at + symbol.length) };
+    }
+  }
+  return undefined;
+}
+
+function unescapeValue(text: string): string {
+  let result = "";
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] as string;
+    if (character === "\\") {
+      const next = text[++at];
+      if (next !== "\\" && next !== "," && next !== "=") throw new SelectorError(`invalid field selector: invalid escape sequence: \\${next ?? ""}`);
+      result += next;
+    } else if (character === "," || character === "=") {
+      throw new SelectorError(`invalid field selector: unescaped character in value: ${character}`);
+    } else result += character;
+  }
+  return result;
+}
