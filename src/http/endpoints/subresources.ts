@@ -1,0 +1,62 @@
+/** Subresources that are no view of an object: a POST does something, a connection is refused. Source: resource-api §2.1, §4.2. */
+import { methodNotAllowed } from "../../api/errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
+import { decodeBody, expectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
+import { readWriteOptions } from "../../registry/options.ts";
+import type { Resolved } from "../../resource/contract.ts";
+import type { RequestContext } from "../contract.ts";
+import { sendJson } from "../respond.ts";
+import type { Endpoint } from "../serve-resource.ts";
+import { bodyBytesMax, checkContentType, writeRequest } from "./write-request.ts";
+
+/** Does what creating the body means. @throws ApiError */
+type Action = (registry: RegistryContext, request: WriteRequest, body: KubeObject) => Promise<void>;
+
+/** Refuses a connection. @throws ApiError always */
+type Refusal = (
+  registry: RegistryContext,
+  target: { readonly resource: string; readonly namespace: string; readonly name: string },
+) => Promise<never>;
+
+export interface Subresources {
+  /** By `group/resource/subresource`, or `group/resource` for what stores nothing itself. */
+  readonly createActions: Readonly<Record<string, Action>>;
+  /** `resource/subresource` of the core group. */
+  readonly connectSubresources: ReadonlySet<string>;
+  readonly refuseConnect: Refusal;
+}
+
+/** @returns endpoints by `group/resource/subresource`, the last empty for a resource itself */
+export function subresourceEndpoints({ createActions, connectSubresources, refuseConnect }: Subresources): Record<string, Endpoint> {
+  const actions = Object.entries(createActions).map(([key, action]): [string, Endpoint] => [
+    key.split("/").length === 3 ? key : `${key}/`,
+    (context, registry) => act(context, registry, action),
+  ]);
+  const connections = [...connectSubresources].map((key): [string, Endpoint] => [
+    `/${key}`,
+    ({ info }, registry) => refuseConnect(registry, { resource: info.resource, namespace: info.namespace, name: info.name }),
+  ]);
+  return Object.fromEntries([...actions, ...connections]);
+}
+
+async function act(context: RequestContext, registry: RegistryContext, action: Action): Promise<void> {
+  const { info, exchange, warnings } = context;
+  if (info.verb !== "create") throw methodNotAllowed();
+  checkContentType(context);
+  const bytes = await exchange.body(bodyBytesMax);
+  const options = readWriteOptions("CreateOptions", info.query);
+  const target = context.resolved as Resolved;
+  const { catalog } = registry;
+  const body = decodeBody(bytes, kindOf(target, info.subresource), { catalog, fieldValidation: options.fieldValidation, warnings });
+  await action(registry, { ...writeRequest(context, options), name: info.name }, body);
+  sendJson(context, 201, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
+}
+
+function kindOf(target: Resolved, name: string): ReturnType<typeof expectedKind> {
+  if (name === "") return expectedKind(target);
+  const subresource = target.version.subresources.find((one) => one.name === name);
+  const kind = subresource && expectedSubresourceKind(target, subresource);
+  if (kind === undefined) throw methodNotAllowed();
+  return kind;
+}
