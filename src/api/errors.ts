@@ -182,3 +182,9 @@ export function timeout(message: string, retryAfterSeconds = 0, causes?: StatusC
     details: { ...(causes && { causes }), ...(retryAfterSeconds > 0 && { retryAfterSeconds }) },
   });
 }
+
+/** The client knows a version that this server has not reached. @param wanted as the client sent it */
+export function resourceVersionTooLarge(wanted: string | number, current: number): ApiError {
+  const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
+  return timeout(`Too large resource version: ${wanted}, current: ${current}`, 1, causes);
+}

@@ -6,38 +6,40 @@ import type { Storage } from "../storage/contract.ts";
 import type { WatchCache } from "../watch-cache/contract.ts";
 import { type EntrySource, entryFromStored } from "../watch-cache/entry.ts";
 import { openWatchCache } from "../watch-cache/watch-cache.ts";
-import type { Resource, ResourceDefinition, ResourceStore, StorageForm } from "./contract.ts";
+import type { Resource, ResourceDefinition, ResourceStore, StorageForm, Strategy } from "./contract.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 
-export interface Installer {
-  install(definition: ResourceDefinition): Resource;
-  /** Of every cache that was asked for; for shutdown and metrics. */
-  caches(): ReadonlyMap<string, WatchCache>;
+export interface InstallOptions {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  /** The caches of one server by key prefix, which this fills: definitions that store under the same prefix share one. */
+  readonly caches: Map<string, SharedCache>;
 }
 
-/** Definitions that store under the same prefix share one cache. */
-export function createInstaller(options: { storage: Storage; clock: Clock }): Installer {
-  const caches = new Map<string, WatchCache>();
-  return {
-    caches: () => caches,
-    install(definition) {
-      const { storage: form } = definition;
-      if (form === undefined) return { definition, store: undefined };
-      const source = entrySource(form, definition);
-      let cache = caches.get(form.prefix);
-      if (cache === undefined) {
-        cache = openWatchCache({ ...options, prefix: form.prefix, entryOf: (stored) => entryFromStored(stored, source) });
-        caches.set(form.prefix, cache);
-      }
-      return { definition, store: storeOf(form, cache, source) };
-    },
-  };
+/** One cache, and what its entries are made with. */
+export interface SharedCache {
+  readonly cache: WatchCache;
+  readonly source: EntrySource;
+  /** Another definition of the same objects has fields of its own to select by. */
+  join(strategy: Strategy): void;
 }
 
-/** The schema and its fingerprint are made when first needed: start-up builds no types. */
-function entrySource(form: StorageForm, definition: ResourceDefinition): EntrySource {
+/** Builds no types and reads nothing: that comes with the first use. */
+export function installResource(definition: ResourceDefinition, options: InstallOptions): Resource {
+  const { storage: form } = definition;
+  if (form === undefined) return { definition, store: undefined };
+  const known = options.caches.get(form.prefix);
+  known?.join(definition.strategy);
+  const shared = known ?? openSharedCache(form, definition.strategy, options);
+  options.caches.set(form.prefix, shared);
+  return { definition, store: storeOf(form, shared) };
+}
+
+function openSharedCache(form: StorageForm, strategy: Strategy, { storage, clock }: InstallOptions): SharedCache {
   let fingerprint: number | undefined;
-  return {
+  let { selectableFields } = strategy;
+  const source: EntrySource = {
+    prefix: form.prefix,
     get fingerprint() {
       fingerprint ??= fingerprintOf(form);
       return fingerprint;
@@ -45,11 +47,21 @@ function entrySource(form: StorageForm, definition: ResourceDefinition): EntrySo
     get schema() {
       return form.schema;
     },
-    selectableFields: definition.strategy.selectableFields,
+    get selectableFields() {
+      return selectableFields;
+    },
+  };
+  const cache = openWatchCache({ storage, clock, prefix: form.prefix, entryOf: (stored) => entryFromStored(stored, source) });
+  return {
+    cache,
+    source,
+    join(other) {
+      selectableFields = { ...selectableFields, ...other.selectableFields };
+    },
   };
 }
 
-function storeOf(form: StorageForm, cache: WatchCache, source: EntrySource): ResourceStore {
+function storeOf(form: StorageForm, { cache, source }: SharedCache): ResourceStore {
   return {
     form,
     source,

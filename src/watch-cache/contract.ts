@@ -36,8 +36,8 @@ export interface Snapshot {
   get(key: string): Entry | undefined;
   /** Entries in key order whose key starts with the prefix, after `after` when given. */
   range(prefix: string, after?: string): IterableIterator<Entry>;
-  /** How many entries have the prefix. */
-  count(prefix: string): number;
+  /** How many entries have the prefix, and come after `after` when given. */
+  count(prefix: string, after?: string): number;
 }
 
 export interface WatchCache {
@@ -49,10 +49,14 @@ export interface WatchCache {
   current(): Promise<Snapshot>;
   /** A state at least as new as the revision. @throws ApiError 504 with cause ResourceVersionTooLarge when it does not come in time */
   notOlderThan(revision: number): Promise<Snapshot>;
-  /** The state at exactly this revision, from kept snapshots or from the store. @throws ApiError 410, 504 */
+  /** The state at exactly this revision, from kept snapshots, recent events or the store. @throws ApiError 410, 504 */
   exactly(revision: number): Promise<Snapshot>;
+  /** Keeps a snapshot for a while, for readers who will ask for exactly its revision: the next chunk of a list. */
+  keep(snapshot: Snapshot): void;
+  /** Makes sure that `subscribe` can start at the revision, from the store's history where needed. @throws ApiError 410 */
+  reach(revision: number): Promise<void>;
   /**
-   * Events after the revision, in order, those already there first.
+   * Events after the revision, in order, those already there first; these are delivered before this returns, later ones soon after they happened.
    * @throws ApiError 410 when the revision is older than the events kept
    */
   subscribe(from: number, subscriber: CacheSubscriber): CacheSubscription;
@@ -61,13 +65,19 @@ export interface WatchCache {
 
 /** Batches are shared by all subscribers: the same array object, so that work done for one can be reused for the next. */
 export interface CacheSubscriber {
-  events(batch: readonly CacheEvent[]): void;
+  /** @returns false to get no more before `resume`; events are kept meanwhile as long as those of others are */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most subscribers never pause, and say nothing.
+  events(batch: readonly CacheEvent[]): boolean | void;
   /** Everything up to the revision has been delivered. */
-  progress(revision: number): void;
-  /** Cut off: the cache was rebuilt or closed. */
+  progress?(revision: number): void;
+  /** Cut off: the cache was rebuilt or closed, or the events a paused subscriber waits for are gone. */
   end(): void;
 }
 
 export interface CacheSubscription {
+  /** Everything up to here has been delivered. */
+  readonly delivered: number;
+  /** Delivers what was held back since `events` answered false. */
+  resume(): void;
   close(): void;
 }

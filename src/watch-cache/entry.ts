@@ -8,9 +8,12 @@ import type { Entry, EntryIndex } from "./contract.ts";
 
 /** What must be known of a definition to make entries from its stored values. */
 export interface EntrySource {
+  /** Of the keys; the namespace, if any, and the name follow. */
+  readonly prefix: string;
   /** Values sealed with another fingerprint are decoded and encoded anew. */
   readonly fingerprint: number;
   readonly schema: Struct;
+  /** Replaced, not changed, when another definition joins that stores the same objects. */
   readonly selectableFields: Readonly<Record<string, (object: KubeObject) => string>>;
 }
 
@@ -50,7 +53,7 @@ class CachedEntry implements Entry {
   readonly itemOffset: number;
   readonly versionOffset: number;
   readonly source: EntrySource;
-  #index: EntryIndex | undefined;
+  #index: LazyIndex | undefined;
 
   constructor(key: string, revision: number, json: Buffer, itemOffset: number, versionOffset: number, source: EntrySource) {
     this.key = key;
@@ -62,18 +65,66 @@ class CachedEntry implements Entry {
   }
 
   get index(): EntryIndex {
-    this.#index ??= indexOf(this.json, this.source);
-    return this.#index;
+    if (this.#index?.selectable !== this.source.selectableFields) this.#index = new LazyIndex(this);
+    return this.#index as LazyIndex;
   }
 }
 
-function indexOf(json: Buffer, source: EntrySource): EntryIndex {
-  const object = JSON.parse(json.toString()) as KubeObject;
-  const { name = "", namespace = "", labels = {} } = object.metadata;
-  const fields = new Map([
-    ["metadata.name", name],
-    ["metadata.namespace", namespace],
-  ]);
-  for (const [field, read] of Object.entries(source.selectableFields)) fields.set(field, read(object));
-  return { name, namespace, labels: new Map(Object.entries(labels)), fields };
+/** Reads labels and fields when they are first asked for, and keeps them. */
+class LazyIndex implements EntryIndex {
+  readonly namespace: string;
+  readonly name: string;
+  readonly selectable: EntrySource["selectableFields"];
+  readonly #entry: CachedEntry;
+  #labels: ReadonlyMap<string, string> | undefined;
+  #fields: ReadonlyMap<string, string> | undefined;
+
+  constructor(entry: CachedEntry) {
+    const { key, source } = entry;
+    const slash = key.indexOf("/", source.prefix.length);
+    this.namespace = slash < 0 ? "" : key.slice(source.prefix.length, slash);
+    this.name = key.slice(slash < 0 ? source.prefix.length : slash + 1);
+    this.selectable = source.selectableFields;
+    this.#entry = entry;
+  }
+
+  get labels(): ReadonlyMap<string, string> {
+    this.#labels ??= labelsOf(this.#entry);
+    return this.#labels;
+  }
+
+  get fields(): ReadonlyMap<string, string> {
+    this.#fields ??= this.#readFields();
+    return this.#fields;
+  }
+
+  #readFields(): ReadonlyMap<string, string> {
+    const fields = new Map([
+      ["metadata.name", this.name],
+      ["metadata.namespace", this.namespace],
+    ]);
+    const own = Object.entries(this.selectable);
+    if (own.length === 0) return fields;
+    const object = parse(this.#entry.json);
+    for (const [field, read] of own) fields.set(field, read(object));
+    return fields;
+  }
+}
+
+const noLabels: ReadonlyMap<string, string> = new Map();
+/** In a built-in's metadata only plain values come before labels, and labels have no braces in them. */
+const leadingLabels = /^"metadata":\{[^{}]*?"labels":(\{[^{}]*\})/;
+/** How far from the start of metadata its labels are looked for before the whole object is parsed. */
+const leadingBytesMax = 1024;
+
+function labelsOf({ json, itemOffset }: CachedEntry): ReadonlyMap<string, string> {
+  // Inside a JSON text a quote is escaped, so that these bytes can only be a key.
+  if (json.indexOf('"labels":{', itemOffset, "latin1") < 0) return noLabels;
+  const leading = leadingLabels.exec(json.latin1Slice(itemOffset, Math.min(json.length, itemOffset + leadingBytesMax)))?.[1];
+  const labels: Record<string, string> = leading === undefined ? (parse(json).metadata.labels ?? {}) : JSON.parse(leading);
+  return new Map(Object.entries(labels));
+}
+
+function parse(json: Buffer): KubeObject {
+  return JSON.parse(json.utf8Slice(0, json.length)) as KubeObject;
 }

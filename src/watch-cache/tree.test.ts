@@ -24,11 +24,17 @@ test(`random changes agree with a plain model, kept states stay as they were (SE
     if (step % 1000 === 0) kept.push({ tree, keys: [...model.keys()].sort() });
   }
   const sorted = [...model].sort(([a], [b]) => (a < b ? -1 : 1));
-  assert.deepEqual([...tree.values("", undefined)], sorted.map(([, value]) => value));
+  assert.deepEqual(
+    [...tree.values("", undefined)],
+    sorted.map(([, value]) => value),
+  );
   for (let check = 0; check < 200; check++) {
     const from = `/k/${random(2000).toString(36)}`;
     const end = `/k/${random(2000).toString(36)}`;
-    assert.deepEqual([...tree.values(from, end)], sorted.filter(([key]) => key >= from && key < end).map(([, value]) => value));
+    assert.deepEqual(
+      [...tree.values(from, end)],
+      sorted.filter(([key]) => key >= from && key < end).map(([, value]) => value),
+    );
     assert.equal(tree.rank(from), sorted.filter(([key]) => key < from).length);
   }
   for (const { tree: old, keys } of kept) assert.equal([...old.values("", undefined)].length, keys.length);
@@ -37,6 +43,9 @@ test(`random changes agree with a plain model, kept states stay as they were (SE
 test("building from a sorted list is the same as setting one by one", () => {
   for (const count of [0, 1, 31, 32, 33, 64, 65, 2000, 5000]) {
     const entries = Array.from({ length: count }, (_, index) => [String(index).padStart(5, "0"), index] as const);
-    assert.deepEqual([...Tree.fromSorted(entries).values("", undefined)], entries.map(([, value]) => value));
+    assert.deepEqual(
+      [...Tree.fromSorted(entries).values("", undefined)],
+      entries.map(([, value]) => value),
+    );
   }
 });

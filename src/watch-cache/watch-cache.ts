@@ -1,34 +1,41 @@
 /** Latest objects of one resource, and recent events. Source: architecture, "Watch cache"; resource-api §4.6, §4.7, §4.12. */
-import { expired, timeout } from "../api/errors.ts";
 import type { Clock } from "../api/clock.ts";
+import { expired, resourceVersionTooLarge } from "../api/errors.ts";
+import { JsonSyntaxError } from "../lib/json/syntax-error.ts";
+import { DecodeError } from "../lib/schema/decode.ts";
 import { type LogEvent, RevisionCompacted, RevisionInFuture, type Storage, type Stored, type Subscription } from "../storage/contract.ts";
 import type { CacheEvent, CacheSubscriber, CacheSubscription, Entry, Snapshot, WatchCache } from "./contract.ts";
 import { deletedEntry } from "./entry.ts";
+import { EventRing } from "./event-ring.ts";
+import { readHistory } from "./history.ts";
+import { KeptSnapshots, snapshotOf } from "./snapshots.ts";
 import { Tree } from "./tree.ts";
 
 export interface WatchCacheOptions {
   readonly storage: Storage;
   /** Of the keys this cache holds. */
   readonly prefix: string;
-  /** Makes the entry of a stored value. */
+  /** Makes the entry of a stored value. @throws DecodeError · JsonSyntaxError when the value is not what the definition says */
   readonly entryOf: (stored: Stored) => Entry;
   readonly clock: Clock;
-  /** Events kept for watchers that come back; the oldest go beyond any of the three. */
+  /** Events kept for watchers that come back; the oldest go beyond any of the three, and are read from the store when they are asked for. */
   readonly eventsMax?: number;
   readonly eventBytesMax?: number;
   readonly eventAgeMaxMs?: number;
+  /** How long states are kept for the next chunk of a list. */
+  readonly snapshotAgeMaxMs?: number;
 }
+
+const defaults = { eventsMax: 20_000, eventBytesMax: 16 << 20, eventAgeMaxMs: 5 * 60_000, snapshotAgeMaxMs: 75_000 };
 
 /** How long a read waits for a revision that this cache has not seen. */
 const freshWaitMs = 3000;
-const loadPage = 5000;
-/** Rebuilt older states that are kept for the next chunk of a list. */
-const rebuiltMax = 16;
-const rebuiltAgeMaxMs = 75_000;
+const loadPage = 1000;
+/** Loads that may be overtaken by compaction before one succeeds. */
+const loadAttemptsMax = 3;
 
-interface Past {
-  readonly event: CacheEvent;
-  readonly at: number;
+export function openWatchCache(options: WatchCacheOptions): WatchCache {
+  return new StorageWatchCache(options);
 }
 
 interface Waiter {
@@ -36,34 +43,43 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-export function openWatchCache(options: WatchCacheOptions): WatchCache {
-  return new StorageWatchCache(options);
+interface Reader {
+  readonly subscriber: CacheSubscriber;
+  /** Events at or below it are not delivered. */
+  readonly from: number;
+  /** The number of the batch that comes next. */
+  next: number;
+  paused: boolean;
 }
 
 class StorageWatchCache implements WatchCache {
   readonly #options: Required<WatchCacheOptions>;
+  readonly #kept: KeptSnapshots;
+  readonly #readers = new Set<Reader>();
+  readonly #waiters = new Set<Waiter>();
   #tree: Tree<Entry> = Tree.empty();
   #revision = 0;
   #snapshot: Snapshot | undefined;
-  /** Events after `#eventsFrom`, oldest first; those before `#pastStart` are dropped. */
-  #past: Past[] = [];
-  #pastStart = 0;
-  #pastBytes = 0;
-  #eventsFrom = 0;
+  #ring: EventRing;
+  /** In the tree already, and with subscribers at the end of this turn of the event loop: what happens together is delivered together. */
+  #undelivered: CacheEvent[] = [];
+  #flush: NodeJS.Immediate | undefined;
   #loading: Promise<void> | undefined;
   #loaded = false;
   #log: Subscription | undefined;
-  readonly #subscribers = new Set<{ subscriber: CacheSubscriber; from: number }>();
-  readonly #waiters = new Set<Waiter>();
-  readonly #rebuilt = new Map<number, { snapshot: Snapshot; at: number }>();
   #closed = false;
 
   constructor(options: WatchCacheOptions) {
-    this.#options = { eventsMax: 100_000, eventBytesMax: 32 << 20, eventAgeMaxMs: 5 * 60_000, ...options };
+    this.#options = { ...defaults, ...options };
+    this.#kept = new KeptSnapshots(this.#options.snapshotAgeMaxMs);
+    this.#ring = this.#emptyRing(0);
   }
 
   ready(): Promise<void> {
-    this.#loading ??= this.#load();
+    this.#loading ??= this.#load().catch((error: unknown) => {
+      this.#loading = undefined;
+      throw error;
+    });
     return this.#loading;
   }
 
@@ -80,8 +96,7 @@ class StorageWatchCache implements WatchCache {
 
   async notOlderThan(revision: number): Promise<Snapshot> {
     if (!this.#loaded) await this.ready();
-    if (revision <= this.#revision) return this.latest();
-    await this.#seen(revision);
+    if (revision > this.#revision) await this.#seen(revision);
     return this.latest();
   }
 
@@ -89,77 +104,127 @@ class StorageWatchCache implements WatchCache {
     if (!this.#loaded) await this.ready();
     if (revision > this.#revision) await this.#seen(revision);
     if (revision === this.#revision) return this.latest();
-    const known = this.#rebuilt.get(revision);
-    if (known !== undefined && this.#options.clock.now() - known.at <= rebuiltAgeMaxMs) return known.snapshot;
-    const snapshot = revision >= this.#eventsFrom ? snapshotOf(this.#undoneTo(revision), revision) : await this.#stored(revision);
-    this.#rebuilt.delete(revision);
-    this.#rebuilt.set(revision, { snapshot, at: this.#options.clock.now() });
-    if (this.#rebuilt.size > rebuiltMax) this.#rebuilt.delete(this.#rebuilt.keys().next().value as number);
+    const snapshot = this.#kept.find(revision) ?? this.#undoneTo(revision) ?? (await this.#stored(revision));
+    this.keep(snapshot);
     return snapshot;
   }
 
-  /** Missed events are delivered before this returns. */
+  keep(snapshot: Snapshot): void {
+    this.#kept.keep(snapshot, this.#options.clock.now());
+  }
+
+  async reach(revision: number): Promise<void> {
+    if (!this.#loaded) await this.ready();
+    const to = this.#ring.from;
+    if (revision >= to) return;
+    const events = await readHistory(this.#options, { after: revision, to, bytesMax: this.#options.eventBytesMax });
+    // Another reader may have reached back meanwhile, or events may have gone; then there is a gap, and the subscriber gets his 410.
+    if (events !== undefined && this.#ring.from === to) this.#ring.addBefore(events, revision, this.#options.clock.now());
+  }
+
   subscribe(from: number, subscriber: CacheSubscriber): CacheSubscription {
-    if (from < this.#eventsFrom) throw expired(`too old resource version: ${from} (${this.#eventsFrom})`);
-    const missed: CacheEvent[] = [];
-    for (let at = this.#past.length - 1; at >= this.#pastStart; at--) {
-      const { event } = this.#past[at] as Past;
-      if (event.revision <= from) break;
-      missed.push(event);
-    }
-    if (missed.length > 0) subscriber.events(missed.reverse());
-    const subscription = { subscriber, from: Math.max(from, this.#revision) };
-    this.#subscribers.add(subscription);
-    return { close: () => void this.#subscribers.delete(subscription) };
+    this.#deliver();
+    if (from < this.#ring.from) throw expired(`too old resource version: ${from} (${this.#ring.from})`);
+    const reader: Reader = { subscriber, from, next: this.#ring.find(from), paused: false };
+    this.#readers.add(reader);
+    this.#pump(reader);
+    const delivered = (): number => this.#deliveredTo(reader);
+    return {
+      get delivered() {
+        return delivered();
+      },
+      resume: () => {
+        if (!reader.paused || !this.#readers.has(reader)) return;
+        reader.paused = false;
+        this.#pump(reader);
+      },
+      close: () => void this.#readers.delete(reader),
+    };
   }
 
   close(): void {
     this.#closed = true;
-    this.#log?.close();
-    for (const { subscriber } of this.#subscribers) subscriber.end();
-    this.#subscribers.clear();
+    this.#unload();
     for (const { wake } of this.#waiters) wake();
   }
 
+  /** Ends all subscribers; the next one who asks loads anew. */
+  #unload(): void {
+    this.#log?.close();
+    this.#log = undefined;
+    if (this.#flush !== undefined) clearImmediate(this.#flush);
+    this.#flush = undefined;
+    this.#undelivered = [];
+    this.#loaded = false;
+    this.#loading = undefined;
+    this.#kept.clear();
+    this.#ring = this.#emptyRing(Number.POSITIVE_INFINITY);
+    const readers = [...this.#readers];
+    this.#readers.clear();
+    for (const { subscriber } of readers) subscriber.end();
+  }
+
+  #emptyRing(from: number): EventRing {
+    const { eventsMax, eventBytesMax, eventAgeMaxMs } = this.#options;
+    return new EventRing({ eventsMax, bytesMax: eventBytesMax, ageMaxMs: eventAgeMaxMs }, from);
+  }
+
   async #load(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { tree, revision } = await this.#readAll(undefined);
+        this.#start(tree, revision);
+        return;
+      } catch (error) {
+        if (!(error instanceof RevisionCompacted) || attempt === loadAttemptsMax) throw error;
+      }
+    }
+  }
+
+  #start(tree: Tree<Entry>, revision: number): void {
+    const log = this.#options.storage.log(this.#options.prefix, revision, {
+      events: (batch) => this.#take(batch),
+      progress: (seen) => this.#progress(seen),
+      end: (error) => (error === undefined ? this.close() : this.#unload()),
+    });
+    this.#log = log;
+    this.#tree = tree;
+    this.#revision = revision;
+    this.#snapshot = undefined;
+    this.#ring = this.#emptyRing(revision);
+    this.#loaded = true;
+  }
+
+  /** In pages, between which others run. @param at the newest revision when undefined */
+  async #readAll(at: number | undefined): Promise<{ tree: Tree<Entry>; revision: number }> {
     const { storage, prefix, entryOf } = this.#options;
     const entries: [string, Entry][] = [];
-    let page = await storage.range(prefix, { limit: loadPage });
+    let page = await storage.range(prefix, { limit: loadPage, ...(at !== undefined && { revision: at }) });
     const { revision } = page;
     for (;;) {
       for (const stored of page.entries) entries.push([stored.key, entryOf(stored)]);
       const last = page.entries.at(-1);
       if (!page.more || last === undefined) break;
+      await new Promise((resolve) => setImmediate(resolve));
       page = await storage.range(prefix, { after: last.key, limit: loadPage, revision });
     }
-    this.#tree = Tree.fromSorted(entries);
-    this.#revision = revision;
-    this.#eventsFrom = revision;
-    this.#snapshot = undefined;
-    this.#loaded = true;
-    this.#log = storage.log(prefix, revision, {
-      events: (batch) => this.#take(batch),
-      progress: (seen) => this.#progress(seen),
-      end: () => this.close(),
-    });
+    return { tree: Tree.fromSorted(entries.sort(byKey)), revision };
   }
 
   #take(batch: readonly LogEvent[]): void {
-    const events = batch.map((event) => this.#applyEvent(event));
-    const at = this.#options.clock.now();
-    for (const event of events) {
-      this.#past.push({ event, at });
-      this.#pastBytes += event.entry.json.length;
+    if (!this.#loaded) return;
+    try {
+      for (const event of batch) this.#undelivered.push(this.#apply(event));
+    } catch (error) {
+      if (!(error instanceof DecodeError || error instanceof JsonSyntaxError)) throw error;
+      this.#unload(); // Whoever asks next loads, and is told why.
+      return;
     }
-    this.#revision = (events.at(-1) as CacheEvent).revision;
     this.#snapshot = undefined;
-    this.#forget(at);
-    for (const { subscriber, from } of this.#subscribers) {
-      subscriber.events(from < (events[0] as CacheEvent).revision ? events : events.filter(({ revision }) => revision > from));
-    }
+    this.#flush ??= setImmediate(() => this.#deliver());
   }
 
-  #applyEvent({ type, key, revision, value, seal }: LogEvent): CacheEvent {
+  #apply({ type, key, revision, value, seal }: LogEvent): CacheEvent {
     const previous = this.#tree.get(key);
     if (type === "delete") {
       this.#tree = this.#tree.delete(key);
@@ -172,49 +237,67 @@ class StorageWatchCache implements WatchCache {
   }
 
   #progress(revision: number): void {
-    if (revision > this.#revision) {
-      this.#revision = revision;
-      this.#snapshot = undefined;
-    }
-    for (const { subscriber } of this.#subscribers) subscriber.progress(this.#revision);
-    for (const waiter of this.#waiters) if (waiter.revision <= this.#revision) waiter.wake();
+    if (revision <= this.#revision) return;
+    this.#revision = revision;
+    this.#snapshot = undefined;
+    for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.wake();
+    if (this.#readers.size > 0) this.#flush ??= setImmediate(() => this.#deliver());
   }
 
-  #forget(now: number): void {
-    const { eventsMax, eventBytesMax, eventAgeMaxMs } = this.#options;
-    while (this.#pastStart < this.#past.length) {
-      const { event, at } = this.#past[this.#pastStart] as Past;
-      const within = this.#past.length - this.#pastStart <= eventsMax && this.#pastBytes <= eventBytesMax && now - at <= eventAgeMaxMs;
-      if (within || event.revision === this.#revision) break;
-      this.#pastBytes -= event.entry.json.length;
-      this.#eventsFrom = event.revision;
-      this.#pastStart++;
+  /** Hands what happened since to the subscribers. */
+  #deliver(): void {
+    if (this.#flush !== undefined) clearImmediate(this.#flush);
+    this.#flush = undefined;
+    if (this.#undelivered.length > 0) {
+      const now = this.#options.clock.now();
+      this.#ring.add(this.#undelivered, now);
+      this.#undelivered = [];
+      this.#kept.forget(now);
     }
-    if (this.#pastStart < 1024 || this.#pastStart * 2 < this.#past.length) return;
-    this.#past = this.#past.slice(this.#pastStart);
-    this.#pastStart = 0;
+    for (const reader of this.#readers) this.#pump(reader);
   }
 
-  /** The present tree with later events taken back. */
-  #undoneTo(revision: number): Tree<Entry> {
+  #pump(reader: Reader): void {
+    while (!reader.paused && reader.next < this.#ring.next) {
+      if (reader.next < this.#ring.first) {
+        this.#readers.delete(reader);
+        reader.subscriber.end();
+        return;
+      }
+      const batch = this.#ring.batch(reader.next);
+      reader.next += 1;
+      const isNew = (batch[0] as CacheEvent).revision > reader.from;
+      const events = isNew ? batch : batch.filter(({ revision }) => revision > reader.from);
+      if (events.length > 0) reader.paused = reader.subscriber.events(events) === false;
+    }
+    if (!reader.paused) reader.subscriber.progress?.(this.#deliveredTo(reader));
+  }
+
+  #deliveredTo({ from, next }: Reader): number {
+    if (next === this.#ring.next && this.#undelivered.length === 0) return Math.max(from, this.#revision);
+    if (next <= this.#ring.first) return from;
+    return Math.max(from, (this.#ring.batch(Math.min(next, this.#ring.next) - 1).at(-1) as CacheEvent).revision);
+  }
+
+  /** The present state with later events taken back; undefined where these are no longer kept. */
+  #undoneTo(revision: number): Snapshot | undefined {
+    this.#deliver();
+    if (revision < this.#ring.from) return undefined;
     let tree = this.#tree;
-    for (let at = this.#past.length - 1; at >= this.#pastStart; at--) {
-      const { event } = this.#past[at] as Past;
-      if (event.revision <= revision) break;
-      tree = event.previous === undefined ? tree.delete(event.entry.key) : tree.set(event.entry.key, event.previous);
+    for (const { entry, previous } of this.#ring.backTo(revision)) {
+      tree = previous === undefined ? tree.delete(entry.key) : tree.set(entry.key, previous);
     }
-    return tree;
+    return snapshotOf(tree, revision);
   }
 
-  /** A state older than the events kept, read from the store's history. */
+  /** A state older than the events kept, from the store's history. */
   async #stored(revision: number): Promise<Snapshot> {
-    const { storage, prefix, entryOf } = this.#options;
     try {
-      const { entries } = await storage.range(prefix, { revision });
-      return snapshotOf(Tree.fromSorted(entries.map((stored) => [stored.key, entryOf(stored)] as const)), revision);
+      const { tree } = await this.#readAll(revision);
+      return snapshotOf(tree, revision);
     } catch (error) {
       if (error instanceof RevisionCompacted) throw expired("The resourceVersion for the provided list is too old.");
-      if (error instanceof RevisionInFuture) throw this.#tooLarge(revision);
+      if (error instanceof RevisionInFuture) throw resourceVersionTooLarge(revision, this.#revision);
       throw error;
     }
   }
@@ -225,7 +308,7 @@ class StorageWatchCache implements WatchCache {
         this.#waiters.delete(waiter);
         cancel();
         if (this.#revision >= revision) resolve();
-        else reject(this.#tooLarge(revision));
+        else reject(resourceVersionTooLarge(revision, this.#revision));
       };
       const waiter: Waiter = { revision, wake: finish };
       const cancel = this.#options.clock.after(freshWaitMs, finish);
@@ -233,18 +316,9 @@ class StorageWatchCache implements WatchCache {
       else this.#waiters.add(waiter);
     });
   }
-
-  #tooLarge(revision: number): Error {
-    return timeout(`Too large resource version: ${revision}, current: ${this.#revision}`, 1, [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }]);
-  }
 }
 
-function snapshotOf(tree: Tree<Entry>, revision: number): Snapshot {
-  return {
-    revision,
-    size: tree.size,
-    get: (key) => tree.get(key),
-    range: (prefix, after) => tree.values(after === undefined ? prefix : `${after}\0`, `${prefix}\uffff`),
-    count: (prefix) => tree.rank(`${prefix}\uffff`) - tree.rank(prefix),
-  };
+/** Stores order by bytes, the tree by UTF-16 units; they differ beyond the basic plane. */
+function byKey([a]: [string, Entry], [b]: [string, Entry]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,0 +1,18 @@
+import type { RegistryContext } from "../../registry/contract.ts";
+import { getEntry } from "../../registry/get.ts";
+import type { Resolved } from "../../resource/contract.ts";
+import type { RequestContext } from "../contract.ts";
+import { sendEntry } from "../representation/object.ts";
+
+/** GET of one object. */
+export async function getObject(context: RequestContext, _registry: RegistryContext): Promise<void> {
+  const { info, resolved } = context;
+  const { resource } = resolved as Resolved;
+  const request = { namespace: namespaceOf(context), name: info.name, resourceVersion: info.query.get("resourceVersion") ?? "" };
+  sendEntry(context, await getEntry(resource, request), 200);
+}
+
+/** Empty for resources of the cluster, also for namespaces, whose path has one. */
+export function namespaceOf({ info, resolved }: RequestContext): string {
+  return (resolved as Resolved).resource.definition.namespaced ? info.namespace : "";
+}

@@ -1,0 +1,114 @@
+/** Writes a collection as JSON: slices of what the cache holds, in pieces, so that its memory does not grow with the number of objects. */
+import { formatGroupVersion } from "../../api/object.ts";
+import { indentJson } from "../../lib/json/indent.ts";
+import type { ListMeta, ListResult } from "../../registry/list.ts";
+import type { Resolved, ResourceDefinition } from "../../resource/contract.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import type { BodyStream, RequestContext } from "../contract.ts";
+import { entryAtVersion, type VersionedJson } from "../representation/version.ts";
+import { answerHeaders, send } from "../respond.ts";
+
+/** Bytes after which a piece is written. One answer needs a few of them, however long it is. */
+const pieceBytes = 128 << 10;
+const openBrace = 0x7b;
+const comma = 0x2c;
+
+/** Answers in one go when it all fits in one piece, and streams otherwise, letting others run between pieces. */
+export async function sendList(context: RequestContext, { meta, entries }: ListResult): Promise<void> {
+  const { head, tail } = envelope(context.resolved as Resolved, meta);
+  const pieces = piecesOf(context.resolved as Resolved, entries, head, tail);
+  let piece = pieces.next().value as Piece;
+  if (piece.last) return send(context, 200, "application/json", context.representation.pretty ? pretty([piece.bytes]) : piece.bytes);
+  if (context.representation.pretty) return send(context, 200, "application/json", pretty([piece.bytes, ...[...pieces].map(({ bytes }) => bytes)]));
+  const stream = context.exchange.stream(200, answerHeaders(context, "application/json"));
+  try {
+    while (!piece.last) {
+      await writePiece(stream, piece.bytes);
+      if (context.exchange.closed) return;
+      piece = pieces.next().value as Piece;
+    }
+  } catch (error) {
+    stream.abort(); // The reader must not take the half for the whole.
+    throw error;
+  }
+  stream.write(piece.bytes);
+  stream.end();
+}
+
+/** Waits until the socket takes more, and lets other requests run in any case. */
+async function writePiece(stream: BodyStream, bytes: Buffer): Promise<void> {
+  if (stream.write(bytes)) await new Promise((resolve) => setImmediate(resolve));
+  else await stream.drained();
+}
+
+/** For a reader at a terminal: the whole text is made at once. */
+function pretty(pieces: Buffer[]): Buffer {
+  const whole = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+  return Buffer.concat([indentJson(whole.subarray(0, -1)), whole.subarray(-1)]);
+}
+
+/** What stands before and after the items. Custom resources have all keys sorted, as upstream writes them. */
+function envelope({ resource, version }: Resolved, meta: ListMeta): { head: Buffer; tail: Buffer } {
+  const { definition } = resource;
+  const kind = JSON.stringify(definition.listKind);
+  const apiVersion = JSON.stringify(formatGroupVersion(definition.group, version.version));
+  if (definition.custom) {
+    const { resourceVersion, continue: next = "", remainingItemCount } = meta;
+    const metadata = { continue: next, ...(remainingItemCount !== undefined && { remainingItemCount }), resourceVersion };
+    return {
+      head: Buffer.from(`{"apiVersion":${apiVersion},"items":[`),
+      tail: Buffer.from(`],"kind":${kind},"metadata":${JSON.stringify(metadata)}}\n`),
+    };
+  }
+  return { head: Buffer.from(`{"kind":${kind},"apiVersion":${apiVersion},"metadata":${JSON.stringify(meta)},"items":[`), tail: Buffer.from("]}\n") };
+}
+
+interface Piece {
+  readonly bytes: Buffer;
+  readonly last: boolean;
+}
+
+function* piecesOf(resolved: Resolved, entries: Iterable<Entry>, head: Buffer, tail: Buffer): Generator<Piece, void, void> {
+  const { definition } = resolved.resource;
+  const atVersion = isStored(resolved) ? (entry: Entry): VersionedJson => entry : (entry: Entry): VersionedJson => entryAtVersion(entry, resolved);
+  let items: VersionedJson[] = [];
+  let size = head.length;
+  let before: Buffer | undefined = head;
+  for (const entry of entries) {
+    const item = atVersion(entry);
+    items.push(item);
+    size += item.json.length + 1;
+    if (size < pieceBytes) continue;
+    yield { bytes: pack(definition, items, before, undefined), last: false };
+    items = [];
+    size = 0;
+    before = undefined;
+  }
+  yield { bytes: pack(definition, items, before, tail), last: true };
+}
+
+function isStored({ resource: { definition, store }, version }: Resolved): boolean {
+  return store?.form.version === version.version && store.form.group === definition.group;
+}
+
+/** @param before what the first item follows; when undefined it follows another item */
+function pack({ custom }: ResourceDefinition, items: readonly VersionedJson[], before: Buffer | undefined, after: Buffer | undefined): Buffer {
+  let length = (before?.length ?? 0) + (after?.length ?? 0) + items.length;
+  for (const { json, itemOffset } of items) length += custom ? json.length : json.length - itemOffset + 1;
+  if (before !== undefined && items.length > 0) length -= 1;
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = before?.copy(bytes) ?? 0;
+  let follows = before === undefined;
+  for (const { json, itemOffset } of items) {
+    if (follows) bytes[at++] = comma;
+    follows = true;
+    if (custom) {
+      at += json.copy(bytes, at);
+    } else {
+      bytes[at++] = openBrace;
+      at += json.copy(bytes, at, itemOffset);
+    }
+  }
+  after?.copy(bytes, at);
+  return bytes;
+}

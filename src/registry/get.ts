@@ -1,0 +1,29 @@
+/** Reads one object. Source: resource-api §4.6. */
+import { notFound } from "../api/errors.ts";
+import type { Resource } from "../resource/contract.ts";
+import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
+import { parseResourceVersion } from "./list-options.ts";
+import { storedResource, storeOf } from "./resource-names.ts";
+
+export interface GetRequest {
+  readonly namespace: string;
+  readonly name: string;
+  /** As sent: empty for the most recent state, `0` for any, else a state not older. */
+  readonly resourceVersion: string;
+}
+
+/** @throws ApiError 404; 504 when the version is not reached in time; 500 when it is no number (as upstream) */
+export async function getEntry(resource: Resource, { namespace, name, resourceVersion }: GetRequest): Promise<Entry> {
+  const store = storeOf(resource);
+  const snapshot = await stateFor(store.cache, resourceVersion);
+  const entry = snapshot.get(store.keyOf(namespace, name));
+  if (entry === undefined) throw notFound(storedResource(resource), name);
+  return entry;
+}
+
+async function stateFor(cache: WatchCache, resourceVersion: string): Promise<Snapshot> {
+  if (resourceVersion === "") return cache.current();
+  const revision = parseResourceVersion(resourceVersion, "get");
+  await cache.ready();
+  return revision === 0 ? cache.latest() : cache.notOlderThan(revision);
+}

@@ -1,0 +1,106 @@
+/** What the query of a list, a watch or a deletecollection asks for. Source: resource-api §4.3, §4.6, §4.7; upstream's ListOptions and its validation. */
+import { ApiError, badRequest, plainError, type StatusCause } from "../api/errors.ts";
+import { FieldErrors } from "../api/field-errors.ts";
+import { quoteGo } from "../lib/json/quote.ts";
+
+export interface ListOptions {
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+  /** Items of one chunk; 0 is no limit. */
+  readonly limit: number;
+  /** Empty for the first chunk. */
+  readonly continueToken: string;
+  /** As sent; empty when unset. */
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+  /** Undefined: the server chooses. */
+  readonly timeoutSeconds: number | undefined;
+  readonly allowWatchBookmarks: boolean;
+  /** Undefined when it was not said, which is not the same as false. */
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+/** @throws ApiError 400 when a number is none */
+export function parseListOptions(query: URLSearchParams): ListOptions {
+  return {
+    labelSelector: query.get("labelSelector") ?? "",
+    fieldSelector: query.get("fieldSelector") ?? "",
+    limit: Math.max(0, parseInteger(query.get("limit")) ?? 0),
+    continueToken: query.get("continue") ?? "",
+    resourceVersion: query.get("resourceVersion") ?? "",
+    resourceVersionMatch: query.get("resourceVersionMatch") ?? "",
+    timeoutSeconds: parseInteger(query.get("timeoutSeconds")),
+    allowWatchBookmarks: parseFlag(query.get("allowWatchBookmarks")) ?? false,
+    sendInitialEvents: parseFlag(query.get("sendInitialEvents")),
+  };
+}
+
+/** Combinations that a list may not have. @throws ApiError 400 with upstream's message and causes */
+export function checkListOptions({ resourceVersion, resourceVersionMatch: match, continueToken, sendInitialEvents }: ListOptions): void {
+  const errors = new FieldErrors();
+  if (match !== "") {
+    if (resourceVersion === "") errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided");
+    if (continueToken !== "") errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
+    if (match !== "Exact" && match !== "NotOlderThan") errors.notSupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]);
+    if (match === "Exact" && resourceVersion === "0")
+      errors.forbidden("resourceVersionMatch", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+  }
+  if (sendInitialEvents !== undefined) errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
+  if (!errors.empty) throw invalidOptions(errors.causes);
+}
+
+/** Combinations that a watch may not have. @throws ApiError 400 with upstream's message and causes */
+export function checkWatchOptions({ resourceVersionMatch: match, continueToken, sendInitialEvents }: ListOptions): void {
+  const errors = new FieldErrors();
+  if (sendInitialEvents !== undefined && match !== "NotOlderThan")
+    errors.forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+  if (match !== "") {
+    if (sendInitialEvents === undefined)
+      errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+    if (match !== "NotOlderThan") errors.notSupported("resourceVersionMatch", match, ["NotOlderThan"]);
+    if (continueToken !== "") errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
+  }
+  if (!errors.empty) throw invalidOptions(errors.causes);
+}
+
+/**
+ * A resourceVersion as clients send it: any uint64.
+ * @returns 0 for `0` and for the empty text; Infinity where it is beyond every revision this server can have
+ * @throws ApiError with upstream's text: 400 for a list, 500 for a get and a watch
+ */
+export function parseResourceVersion(text: string, verb: "get" | "list" | "watch"): number {
+  if (text === "" || text === "0") return 0;
+  const isNumber = /^[0-9]+$/.test(text);
+  if (isNumber && BigInt(text) <= uint64Max) return Number.isSafeInteger(Number(text)) ? Number(text) : Number.POSITIVE_INFINITY;
+  const why = `resourceVersion: Invalid value: ${quoteGo(text)}: strconv.ParseUint: parsing ${quoteGo(text)}: ${isNumber ? "value out of range" : "invalid syntax"}`;
+  throw verb === "list" ? badRequest(`invalid resource version: ${why}`) : plainError(why);
+}
+
+const uint64Max = 2n ** 64n - 1n;
+const int64Max = 2n ** 63n - 1n;
+
+/** The status that differences.md decides for combinations of options; upstream answers 422 with the same words. */
+function invalidOptions(causes: readonly StatusCause[]): ApiError {
+  const parts = causes.map(({ field, message }) => `${field}: ${message}`);
+  return new ApiError({
+    code: 400,
+    reason: "BadRequest",
+    message: `ListOptions.meta.k8s.io "" is invalid: ${parts.length === 1 ? parts[0] : `[${parts.join(", ")}]`}`,
+    details: { group: "meta.k8s.io", kind: "ListOptions", causes: [...causes] },
+  });
+}
+
+/** @throws ApiError 400 in the words of Go's ParseInt */
+function parseInteger(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  if (!/^[+-]?[0-9]+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: invalid syntax`);
+  const value = BigInt(text.replace(/^\+/, ""));
+  if (value > int64Max || value < -int64Max - 1n) throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: value out of range`);
+  return Number(value);
+}
+
+/** Everything but `0` and `false` is true, nothing at all included. */
+function parseFlag(text: string | null): boolean | undefined {
+  if (text === null) return undefined;
+  return text !== "0" && text.toLowerCase() !== "false";
+}

@@ -1,0 +1,62 @@
+/** Which objects of a resource a label selector and a field selector want. */
+import { badRequest } from "../api/errors.ts";
+import { type FieldSelector, matchesFields, parseFieldSelector, requiresExactMatch } from "../lib/selectors/field.ts";
+import { type LabelSelector, matchesLabels, parseLabelSelector } from "../lib/selectors/label.ts";
+import { SelectorError } from "../lib/selectors/selector-error.ts";
+import type { ResourceDefinition } from "../resource/contract.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+
+export interface Selection {
+  /** Nothing is left out. */
+  readonly all: boolean;
+  /** The same text for selections that want the same. */
+  readonly text: string;
+  /** What `metadata.name` must be, where the field selector says so. */
+  readonly name: string | undefined;
+  matches(entry: Entry): boolean;
+}
+
+export const everything: Selection = { all: true, text: "", name: undefined, matches: () => true };
+
+/** @throws ApiError 400 with upstream's text when a selector cannot be read or names a field the kind does not have */
+export function selectionOf(
+  definition: ResourceDefinition,
+  selectors: { readonly labelSelector: string; readonly fieldSelector: string },
+): Selection {
+  if (selectors.labelSelector === "" && selectors.fieldSelector === "") return everything;
+  const labels = parse(parseLabelSelector, selectors.labelSelector);
+  const fields = parse(parseFieldSelector, selectors.fieldSelector);
+  for (const { key } of fields.terms) checkSelectable(definition, key);
+  return selection(labels, fields, `${selectors.labelSelector}\n${selectors.fieldSelector}`);
+}
+
+function selection(labels: LabelSelector, fields: FieldSelector, text: string): Selection {
+  const byLabels = labels.requirements.length > 0;
+  const byFields = fields.terms.length > 0;
+  if (!byLabels && !byFields) return everything;
+  return {
+    all: false,
+    text,
+    name: requiresExactMatch(fields, "metadata.name"),
+    matches: ({ index }) => (!byFields || matchesFields(fields, index.fields)) && (!byLabels || matchesLabels(labels, index.labels)),
+  };
+}
+
+function parse<T>(read: (text: string) => T, text: string): T {
+  try {
+    return read(text);
+  } catch (error) {
+    if (error instanceof SelectorError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+/** Kinds with fields of their own list what they know; those of the cluster among them do not know the namespace. */
+function checkSelectable({ group, resource, namespaced, strategy, custom }: ResourceDefinition, field: string): void {
+  const own = strategy.selectableFields;
+  const hasOwn = Object.keys(own).length > 0;
+  if (field === "metadata.name" || (field === "metadata.namespace" && (namespaced || !hasOwn)) || Object.hasOwn(own, field)) return;
+  if (custom || (hasOwn && group !== "batch" && group !== "apps")) throw badRequest(`field label not supported: ${field}`);
+  if (hasOwn && group === "batch" && resource === "jobs") throw badRequest(`field label ${JSON.stringify(field)} not supported for Job`);
+  throw badRequest(`${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`);
+}

@@ -1,0 +1,132 @@
+/** Recent events in batches, oldest first, within limits. Batches are numbered, so that a reader keeps his place in a number. */
+import type { CacheEvent } from "./contract.ts";
+
+export interface EventRingOptions {
+  /** Beyond any of the three the oldest batches go. */
+  readonly eventsMax: number;
+  readonly bytesMax: number;
+  readonly ageMaxMs: number;
+}
+
+interface Batch {
+  readonly events: readonly CacheEvent[];
+  readonly bytes: number;
+  /** When it came, in milliseconds. */
+  readonly at: number;
+}
+
+/** Stands where a batch was. */
+const dropped: Batch = { events: [], bytes: 0, at: 0 };
+
+/** What an event costs besides its object's bytes. */
+const eventBytes = 300;
+
+export class EventRing {
+  readonly #options: EventRingOptions;
+  /** Those before `#start` are dropped. */
+  #batches: Batch[] = [];
+  #start = 0;
+  #first = 0;
+  #events = 0;
+  #bytes = 0;
+  #from: number;
+
+  /** @param from the revision after which events will be added */
+  constructor(options: EventRingOptions, from: number) {
+    this.#options = options;
+    this.#from = from;
+  }
+
+  /** All events after this revision are here. */
+  get from(): number {
+    return this.#from;
+  }
+
+  /** The number of the oldest batch. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** The number the next batch will have. */
+  get next(): number {
+    return this.#first + this.#batches.length - this.#start;
+  }
+
+  batch(number: number): readonly CacheEvent[] {
+    return (this.#batches[this.#start + number - this.#first] as Batch).events;
+  }
+
+  /** The first batch that has an event after the revision; `next` when none has. */
+  find(revision: number): number {
+    let low = this.#start;
+    let high = this.#batches.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (lastRevision((this.#batches[middle] as Batch).events) > revision) high = middle;
+      else low = middle + 1;
+    }
+    return this.#first + low - this.#start;
+  }
+
+  /** @param events not empty */
+  add(events: readonly CacheEvent[], now: number): void {
+    this.#batches.push(this.#counted(events, now));
+    this.#forget(now);
+  }
+
+  /** Events that come before all that are here, which then begin after `from`. */
+  addBefore(events: readonly CacheEvent[], from: number, now: number): void {
+    this.#from = from;
+    if (events.length === 0) return;
+    this.#batches.splice(0, this.#start, this.#counted(events, now));
+    this.#start = 0;
+    this.#first -= 1;
+  }
+
+  /** Newest first, down to the first one after the revision. */
+  *backTo(revision: number): IterableIterator<CacheEvent> {
+    for (let index = this.#batches.length - 1; index >= this.#start; index--) {
+      const { events } = this.#batches[index] as Batch;
+      for (let at = events.length - 1; at >= 0; at--) {
+        const event = events[at] as CacheEvent;
+        if (event.revision <= revision) return;
+        yield event;
+      }
+    }
+  }
+
+  #forget(now: number): void {
+    const { eventsMax, bytesMax, ageMaxMs } = this.#options;
+    while (this.#start < this.#batches.length - 1) {
+      const { events, at, bytes } = this.#batches[this.#start] as Batch;
+      if (this.#events <= eventsMax && this.#bytes <= bytesMax && now - at <= ageMaxMs) break;
+      this.#events -= events.length;
+      this.#bytes -= bytes;
+      this.#from = lastRevision(events);
+      this.#batches[this.#start] = dropped;
+      this.#start += 1;
+      this.#first += 1;
+    }
+    // The array is not moved for each batch that goes.
+    if (this.#start < 256 || this.#start * 2 < this.#batches.length) return;
+    this.#batches = this.#batches.slice(this.#start);
+    this.#start = 0;
+  }
+
+  #counted(events: readonly CacheEvent[], at: number): Batch {
+    const bytes = bytesOf(events);
+    this.#events += events.length;
+    this.#bytes += bytes;
+    return { events, bytes, at };
+  }
+}
+
+function lastRevision(events: readonly CacheEvent[]): number {
+  return (events.at(-1) as CacheEvent).revision;
+}
+
+function bytesOf(events: readonly CacheEvent[]): number {
+  let bytes = 0;
+  for (const { entry } of events) bytes += entry.json.length + eventBytes;
+  return bytes;
+}

@@ -1,0 +1,81 @@
+/** Events that the cache has let go, or that happened before it was loaded, read from the store's log. */
+import { expired } from "../api/errors.ts";
+import { type LogEvent, RevisionCompacted, type Storage, type Stored } from "../storage/contract.ts";
+import type { CacheEvent, Entry } from "./contract.ts";
+import { deletedEntry } from "./entry.ts";
+
+export interface HistorySource {
+  readonly storage: Storage;
+  readonly prefix: string;
+  readonly entryOf: (stored: Stored) => Entry;
+}
+
+export interface HistoryRange {
+  readonly after: number;
+  /** The last revision wanted. */
+  readonly to: number;
+  readonly bytesMax: number;
+}
+
+/** @returns undefined when the store ended before. @throws ApiError 410 when the store has let them go too, or they are too many */
+export async function readHistory(source: HistorySource, range: HistoryRange): Promise<CacheEvent[] | undefined> {
+  try {
+    const log = await readLog(source, range);
+    return log && (await eventsOf(log, source, range));
+  } catch (error) {
+    if (error instanceof RevisionCompacted) throw expired(`too old resource version: ${range.after} (${error.compactedRevision})`);
+    throw error;
+  }
+}
+
+/** What the store logged between the two revisions. */
+function readLog({ storage, prefix }: HistorySource, { after, to, bytesMax }: HistoryRange): Promise<LogEvent[] | undefined> {
+  return new Promise((resolve, reject) => {
+    const found: LogEvent[] = [];
+    let bytes = 0;
+    const log = storage.log(prefix, after, {
+      events(batch) {
+        for (const event of batch) {
+          if (event.revision > to) return finish(found);
+          found.push(event);
+          bytes += event.value.length;
+        }
+        if (bytes > bytesMax) {
+          log.close();
+          reject(expired(`too old resource version: ${after} (${to})`));
+        }
+      },
+      progress(revision) {
+        if (revision >= to) finish(found);
+      },
+      end: (error) => (error === undefined ? resolve(undefined) : reject(error)),
+    });
+    const finish = (events: LogEvent[]): void => {
+      log.close();
+      resolve(events);
+    };
+  });
+}
+
+/** Adds to each event the state before it: that of the event before on the same key, or of the store where there is none. */
+async function eventsOf(log: readonly LogEvent[], { storage, entryOf }: HistorySource, { after }: HistoryRange): Promise<CacheEvent[]> {
+  const states = new Map<string, Entry | undefined>();
+  const events: CacheEvent[] = [];
+  for (const event of log) {
+    const { type, key, revision, value, seal } = event;
+    if (!states.has(key)) {
+      const before = event.previousRevision === 0 ? undefined : (event.previous ?? (await storage.get(key, after)));
+      states.set(key, before && entryOf(before));
+    }
+    const previous = states.get(key);
+    const entry = type === "delete" && previous !== undefined ? previous : entryOf({ key, revision, value, ...(seal && { seal }) });
+    if (type === "delete") {
+      events.push({ type: "DELETED", revision, entry: deletedEntry(entry, revision), previous });
+      states.set(key, undefined);
+    } else {
+      events.push({ type: previous === undefined ? "ADDED" : "MODIFIED", revision, entry, previous });
+      states.set(key, entry);
+    }
+  }
+  return events;
+}
