@@ -1,7 +1,9 @@
 /** What the server sets, keeps or cleans in the metadata of every object written. Source: resource-api §2.2, §2.9; apiserver's registry/rest. */
 import { formatTime } from "../api/clock.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../api/object.ts";
-import { addIntegers, deepEqual, setMember } from "../lib/json/values.ts";
+import { addIntegers, deepEqual, identical, setMember } from "../lib/json/values.ts";
+import { equalValues } from "../lib/schema/equal.ts";
+import type { Struct } from "../lib/schema/schema.ts";
 import type { RegistryContext } from "./contract.ts";
 
 /** Of what a client sends on create, the server's own fields do not count. */
@@ -64,13 +66,16 @@ export function raiseGeneration(meta: ObjectMeta): void {
   meta.generation = addIntegers(meta.generation ?? 0, 1);
 }
 
+/** Fields every kind has, which are no content of it. */
 const sharedFields: ReadonlySet<string> = new Set(["kind", "apiVersion", "metadata"]);
 
 /** Whether anything but the metadata, and the named field, differs. */
-export function contentDiffers(next: KubeObject, old: KubeObject, except: string): boolean {
-  const leftOut = (field: string): boolean => sharedFields.has(field) || field === except;
-  for (const field of Object.keys(next)) if (!leftOut(field) && !deepEqual(next[field], own(old, field))) return true;
-  return Object.keys(old).some((field) => !leftOut(field) && !Object.hasOwn(next, field) && !deepEqual(undefined, old[field]));
+export function contentDiffers(next: KubeObject, old: KubeObject, schema: Struct, except: string): boolean {
+  const isContent = (field: string): boolean => !sharedFields.has(field) && field !== except;
+  if (schema.fields.some(({ name, type }) => isContent(name) && !equalValues(own(next, name), own(old, name), type))) return true;
+  if (!schema.preserveUnknown) return false;
+  const isUnknown = (field: string): boolean => isContent(field) && !schema.byName.has(field);
+  return [...Object.keys(next), ...Object.keys(old)].some((field) => isUnknown(field) && !identical(own(next, field), own(old, field)));
 }
 
 /** Puts everything but the metadata and one field back to what it was; the two objects share these parts then. */

@@ -105,9 +105,10 @@ function mainRules(registry: RegistryContext, resource: UpdateRequest["target"][
   return {
     prepare(next, old, context) {
       if (strategy.isolatesStatus) keepField(next, old, "status");
-      dropDisabledFields(next, old, storeOf(resource).form.schema, (gate) => registry.gates.enabled(gate));
+      const { schema } = storeOf(resource).form;
+      dropDisabledFields(next, old, schema, (gate) => registry.gates.enabled(gate));
       strategy.prepareForUpdate(next, old, context);
-      if (strategy.hasGeneration && contentDiffers(next, old, strategy.isolatesStatus ? "status" : "")) raiseGeneration(next.metadata);
+      if (strategy.hasGeneration && contentDiffers(next, old, schema, strategy.isolatesStatus ? "status" : "")) raiseGeneration(next.metadata);
     },
     validate: strategy.validateUpdate,
   };

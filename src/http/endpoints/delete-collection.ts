@@ -1,0 +1,22 @@
+/** DELETE of a collection. Source: resource-api §4.2. */
+import { methodNotAllowed } from "../../api/errors.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
+import { deleteMany } from "../../registry/delete-collection.ts";
+import { parseListOptions } from "../../registry/list-options.ts";
+import { readDeleteOptions } from "../../registry/options.ts";
+import type { Resolved } from "../../resource/contract.ts";
+import type { RequestContext } from "../contract.ts";
+import { sendEntries } from "./list.ts";
+import { bodyBytesMax, checkContentType, writeRequest } from "./write-request.ts";
+
+/** @throws ApiError 400, 403, 409, 413, 415, 422 */
+export async function deleteCollection(context: RequestContext, registry: RegistryContext): Promise<void> {
+  const target = context.resolved as Resolved;
+  if (target.resource.store === undefined) throw methodNotAllowed();
+  const list = parseListOptions(context.info.query);
+  const body = await context.exchange.body(bodyBytesMax);
+  if (body.length > 0) checkContentType(context);
+  const options = readDeleteOptions(context.info.query, body);
+  const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
+  await sendEntries(context, await deleteMany(registry, { ...request, options, list }));
+}

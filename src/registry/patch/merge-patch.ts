@@ -1,0 +1,34 @@
+/** JSON Merge Patch (RFC 7386). Source: resource-api §4.5; apiserver's patch handler. */
+import { badRequest } from "../../api/errors.ts";
+import { encodeAny } from "../../lib/json/encode-any.ts";
+import { goKindOf, JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
+import { applyMergePatch } from "../../lib/json-patch/merge-patch.ts";
+import type { FieldValidation } from "../contract.ts";
+import type { Patched, Patcher } from "./contract.ts";
+
+/** The body is read when there is something to patch: 404 comes first. */
+export function mergePatcher(body: Buffer, fieldValidation: FieldValidation): Patcher {
+  return {
+    createsMissing: false,
+    apply({ current }): Patched {
+      const { value, duplicates } = readPatch(body, fieldValidation);
+      const document = applyMergePatch(current, value);
+      return { document, problems: duplicates, describe: () => encodeAny(document) };
+    },
+  };
+}
+
+/** @throws ApiError 400 when it is no object */
+function readPatch(body: Buffer, fieldValidation: FieldValidation): ReturnType<typeof parseJson> {
+  const isChecked = fieldValidation !== "Ignore";
+  try {
+    const parsed = parseJson(body);
+    const { value } = parsed;
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return parsed;
+    if (value === null || !isChecked) throw badRequest("Invalid JSON Patch");
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${goKindOf(value)} into Go value of type map[string]interface {}`);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw badRequest(isChecked ? `error decoding patch: ${error.message}` : "Invalid JSON Patch");
+    throw error;
+  }
+}

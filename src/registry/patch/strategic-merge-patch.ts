@@ -1,0 +1,53 @@
+/** Strategic merge patch, driven by the schema's merge keys. Source: resource-api §4.5; apiserver's patch handler. */
+import { ApiError, badRequest, plainError, unprocessable } from "../../api/errors.ts";
+import { goKindOf, JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
+import { cloneJson } from "../../lib/json/values.ts";
+import type { Struct } from "../../lib/schema/schema.ts";
+import { applyStrategicMergePatch, StrategicMergeError } from "../../lib/strategic-merge/strategic-merge.ts";
+import type { Patched, Patcher } from "./contract.ts";
+
+/** The body is read when there is something to patch: 404 comes first. */
+export function strategicMergePatcher(body: Buffer): Patcher {
+  return {
+    createsMissing: false,
+    apply({ current, schema }): Patched {
+      const { value, duplicates } = readPatch(body);
+      const document = applyPatch(current as object, value, schema);
+      return { document, problems: duplicates, describe: () => formatGoValue(value) };
+    },
+  };
+}
+
+/** @throws ApiError 400 when it is no object */
+function readPatch(body: Buffer): { readonly value: Record<string, unknown>; readonly duplicates: string[] } {
+  try {
+    const { value, duplicates } = parseJson(body);
+    if (value !== null && (typeof value !== "object" || Array.isArray(value))) {
+      throw badRequest(`json: cannot unmarshal ${goKindOf(value)} into Go value of type map[string]interface {}`);
+    }
+    return { value: (value ?? {}) as Record<string, unknown>, duplicates };
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+function applyPatch(current: object, patch: Record<string, unknown>, schema: Struct): unknown {
+  try {
+    return applyStrategicMergePatch(current, cloneJson(patch), schema);
+  } catch (error) {
+    if (error instanceof StrategicMergeError) throw refusal(error);
+    throw error;
+  }
+}
+
+/** A value as Go prints it with %v: `map[data:map[s:2] extra:[1 2]]`. */
+export function formatGoValue(value: unknown): string {
+  if (value === null || value === undefined) return "<nil>";
+  if (typeof value !== "object") return String(value);
+  if (Array.isArray(value)) return `[${value.map(formatGoValue).join(" ")}]`;
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${key}:${formatGoValue((value as Record<string, unknown>)[key])}`);
+  return `map[${members.join(" ")}]`;
+}
