@@ -42,7 +42,7 @@ import {
 import { csiDriver, storageClass } from "./storage/kinds.ts";
 
 /** By `group/resource`. */
-export const builtinStrategies: Readonly<Record<string, Strategy>> = withColumns({
+export const builtinStrategies: Readonly<Record<string, Strategy>> = {
   "/configmaps": configMap,
   "/endpoints": endpoints,
   "/events": coreEvent,
@@ -94,7 +94,7 @@ export const builtinStrategies: Readonly<Record<string, Strategy>> = withColumns
   "scheduling.k8s.io/priorityclasses": priorityClass,
   "storage.k8s.io/csidrivers": csiDriver,
   "storage.k8s.io/storageclasses": storageClass,
-});
+};
 
 /** By `group/resource/version`: versions whose fields are not those of what is stored. */
 export const builtinConversions: Readonly<Record<string, Conversion>> = {
@@ -108,8 +108,4 @@ export function strategiesWith(options: { readonly eventTtlSeconds: number }): R
     .filter(([, { ttlSeconds }]) => ttlSeconds !== undefined)
     .map(([key, kind]) => [key, strategy({ ...kind, ttlSeconds: options.eventTtlSeconds })]);
   return { ...builtinStrategies, ...Object.fromEntries(expiring) };
-}
-
-function withColumns(strategies: Record<string, Strategy>): Record<string, Strategy> {
-  return strategies;
 }

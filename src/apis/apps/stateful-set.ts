@@ -29,7 +29,7 @@ export const statefulSet = strategy({
     setTemplateDefaults(spec);
     const update = struct(spec, "updateStrategy");
     setAbsent(update, { type: "RollingUpdate" });
-    if (update.type === "RollingUpdate") setAbsent(struct(update, "rollingUpdate"), { partition: 0 });
+    if (update.type === "RollingUpdate") setAbsent(struct(update, "rollingUpdate"), { partition: 0, maxUnavailable: 1 });
     setAbsent(struct(spec, "persistentVolumeClaimRetentionPolicy"), { whenDeleted: "Retain", whenScaled: "Retain" });
     for (const claim of items(spec.volumeClaimTemplates)) {
       setAbsent(claim, { kind: "PersistentVolumeClaim", apiVersion: "v1" });
