@@ -12,12 +12,25 @@ import { fingerprintOf } from "./fingerprint.ts";
 export interface InstallOptions {
   readonly storage: Storage;
   readonly clock: Clock;
-  /** The caches of one server by key prefix, which this fills: definitions that store under the same prefix share one. */
-  readonly caches: Map<string, SharedCache>;
+}
+
+/** Installs the definitions of one server. */
+export interface Installer {
+  install(definition: ResourceDefinition): Resource;
+  /** By key prefix: definitions that store under the same prefix share one. For shutdown and metrics. */
+  caches(): ReadonlyMap<string, WatchCache>;
+}
+
+export function createInstaller(options: InstallOptions): Installer {
+  const shared = new Map<string, SharedCache>();
+  return {
+    install: (definition) => installResource(definition, { ...options, shared }),
+    caches: () => new Map([...shared].map(([prefix, { cache }]) => [prefix, cache])),
+  };
 }
 
 /** One cache, and what its entries are made with. */
-export interface SharedCache {
+interface SharedCache {
   readonly cache: WatchCache;
   readonly source: EntrySource;
   /** Another definition of the same objects has fields of its own to select by. */
@@ -25,14 +38,14 @@ export interface SharedCache {
 }
 
 /** Builds no types and reads nothing: that comes with the first use. */
-export function installResource(definition: ResourceDefinition, options: InstallOptions): Resource {
+function installResource(definition: ResourceDefinition, { shared, ...options }: InstallOptions & { shared: Map<string, SharedCache> }): Resource {
   const { storage: form } = definition;
   if (form === undefined) return { definition, store: undefined };
-  const known = options.caches.get(form.prefix);
+  const known = shared.get(form.prefix);
   known?.join(definition.strategy);
-  const shared = known ?? openSharedCache(form, definition.strategy, options);
-  options.caches.set(form.prefix, shared);
-  return { definition, store: storeOf(form, shared) };
+  const cache = known ?? openSharedCache(form, definition.strategy, options);
+  shared.set(form.prefix, cache);
+  return { definition, store: storeOf(form, cache) };
 }
 
 function openSharedCache(form: StorageForm, strategy: Strategy, { storage, clock }: InstallOptions): SharedCache {

@@ -120,11 +120,11 @@ const leadingBytesMax = 1024;
 function labelsOf({ json, itemOffset }: CachedEntry): ReadonlyMap<string, string> {
   // Inside a JSON text a quote is escaped, so that these bytes can only be a key.
   if (json.indexOf('"labels":{', itemOffset, "latin1") < 0) return noLabels;
-  const leading = leadingLabels.exec(json.latin1Slice(itemOffset, Math.min(json.length, itemOffset + leadingBytesMax)))?.[1];
+  const leading = leadingLabels.exec(json.toString("latin1", itemOffset, itemOffset + leadingBytesMax))?.[1];
   const labels: Record<string, string> = leading === undefined ? (parse(json).metadata.labels ?? {}) : JSON.parse(leading);
   return new Map(Object.entries(labels));
 }
 
 function parse(json: Buffer): KubeObject {
-  return JSON.parse(json.utf8Slice(0, json.length)) as KubeObject;
+  return JSON.parse(json.toString()) as KubeObject;
 }
