@@ -14,22 +14,17 @@ const referenceFields = ["kind", "namespace", "name", "uid", "apiVersion", "reso
 const referenceKeys = (prefix: string): Record<string, (object: KubeObject) => string> =>
   Object.fromEntries(referenceFields.map((field) => [`${prefix}.${field}`, selectable(`involvedObject.${field}`)]));
 
-/** Both groups share one cache, whose index is made once: it has the keys of both. */
-const selectableFields = {
-  ...referenceKeys("involvedObject"),
-  ...referenceKeys("regarding"),
-  reason: selectable("reason"),
-  reportingComponent: selectable("reportingComponent"),
-  reportingController: selectable("reportingComponent"),
-  source: (object: KubeObject) => object.source?.component || object.reportingComponent || "",
-  type: selectable("type"),
-};
-
 export const coreEvent = strategy({
   validateName: pathSegmentNameProblems,
   isolatesStatus: false,
   ttlSeconds: eventTtlSeconds,
-  selectableFields,
+  selectableFields: {
+    ...referenceKeys("involvedObject"),
+    reason: selectable("reason"),
+    reportingComponent: selectable("reportingComponent"),
+    source: (object) => object.source?.component || object.reportingComponent || "",
+    type: selectable("type"),
+  },
   validate: (object, errors) => validateLegacy(object, "reportingComponent", errors),
   validateUpdate: (next, _old, errors) => validateLegacy(next, "reportingComponent", errors),
 });
@@ -38,7 +33,12 @@ export const event = strategy({
   validateName: dnsSubdomainProblems,
   isolatesStatus: false,
   ttlSeconds: eventTtlSeconds,
-  selectableFields,
+  selectableFields: {
+    ...referenceKeys("regarding"),
+    reason: selectable("reason"),
+    reportingController: selectable("reportingComponent"),
+    type: selectable("type"),
+  },
   validate(object, errors) {
     validateLegacy(object, "reportingController", errors);
     validateSeries(object.series, errors);
