@@ -67,26 +67,36 @@ function fieldBody(struct: Struct, field: Field, writer: Writer): Json {
   const fallback = "$ref" in body && type.kind === "struct" ? type.definition : undefined;
   const description = writer.descriptions.field(struct.definition, field.name) ?? (fallback && writer.descriptions.type(fallback));
   const byDefault = writer.dialect.version === "v3" ? fieldDefault(field) : undefined;
+  return withSiblings(body, { description, default: byDefault, extensions: fieldExtensions(field) }, writer.dialect);
+}
+
+function fieldExtensions({ type, mapType, patchMergeKey, patchStrategy }: Field): Json {
   return {
-    ...withSiblings(body, { description, default: byDefault }, writer.dialect),
     ...(type.kind === "list" && type.mapKeys.length > 0 && { "x-kubernetes-list-map-keys": type.mapKeys }),
     ...(type.kind === "list" && type.listTypeDeclared !== false && { "x-kubernetes-list-type": type.listType }),
-    ...(field.mapType !== undefined && { "x-kubernetes-map-type": field.mapType }),
-    ...(field.patchMergeKey !== undefined && { "x-kubernetes-patch-merge-key": field.patchMergeKey }),
-    ...(field.patchStrategy !== undefined && { "x-kubernetes-patch-strategy": field.patchStrategy.join(",") }),
+    ...(mapType !== undefined && { "x-kubernetes-map-type": mapType }),
+    ...(patchMergeKey !== undefined && { "x-kubernetes-patch-merge-key": patchMergeKey }),
+    ...(patchStrategy !== undefined && { "x-kubernetes-patch-strategy": patchStrategy.join(",") }),
   };
 }
 
-/** Adds a description and a default in their places; a reference that has siblings is wrapped in v3. */
-function withSiblings(body: Json, { description, default: byDefault }: { description?: unknown; default?: unknown }, { version }: Dialect): Json {
+interface Siblings {
+  readonly description?: string | undefined;
+  readonly default?: unknown;
+  readonly extensions?: Json;
+}
+
+/** Adds what else is to be said, each in its place; a reference that has siblings is wrapped in v3. */
+function withSiblings(body: Json, { description, default: byDefault, extensions = {} }: Siblings, { version }: Dialect): Json {
   const { type, format, ...rest } = body;
-  const siblings = description !== undefined || byDefault !== undefined;
+  const siblings = description !== undefined || byDefault !== undefined || Object.keys(extensions).length > 0;
   return {
     ...(description !== undefined && { description }),
     ...(type !== undefined && { type }),
     ...(format !== undefined && { format }),
     ...(byDefault !== undefined && { default: byDefault }),
     ...("$ref" in rest && siblings && version === "v3" ? { allOf: [rest] } : rest),
+    ...extensions,
   };
 }
 

@@ -1,0 +1,51 @@
+/** A request that goes to a handler without a socket, and the answer it got. */
+import type { AnswerHeaders, Exchange, RequestContext } from "../http/contract.ts";
+import { requestInfo } from "../http/request-info.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  readonly body: Buffer;
+}
+
+/** Hands one request to a handler. @param headers lower-case names @throws what the handler throws; an Error when it did not answer */
+export async function ask(
+  handler: (context: RequestContext) => void | Promise<void>,
+  request: { method?: string; path: string; headers?: Readonly<Record<string, string>> },
+): Promise<Answer> {
+  const { method = "GET", path, headers = {} } = request;
+  let answer: Answer | undefined;
+  const exchange: Exchange = {
+    method,
+    target: path,
+    protocol: "HTTP/2.0",
+    header: (name) => headers[name],
+    remoteAddress: "127.0.0.1",
+    peerCertificate: undefined,
+    body: async () => Buffer.alloc(0),
+    respond(status, answerHeaders, body = Buffer.alloc(0)) {
+      answer = { status, headers: answerHeaders, body };
+    },
+    stream() {
+      throw new Error("no streams here");
+    },
+    onClose() {},
+    closed: false,
+    get answered() {
+      return answer !== undefined;
+    },
+  };
+  await handler({
+    exchange,
+    info: requestInfo(method, path),
+    receivedAt: Date.UTC(2026, 0, 2, 3, 4, 5),
+    auditId: "audit",
+    user: { name: "tester", uid: "", groups: [], extra: new Map() },
+    resolved: undefined,
+    representation: { kind: "json", pretty: false },
+    warnings: [],
+    headers: {},
+  });
+  if (answer === undefined) throw new Error(`${method} ${path} was not answered`);
+  return answer;
+}
