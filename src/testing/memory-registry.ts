@@ -15,7 +15,7 @@ import { update } from "../registry/update.ts";
 import { builtinDefinitions } from "../resource/builtin-definitions.ts";
 import { openCatalog } from "../resource/catalog.ts";
 import type { Catalog, Resolved } from "../resource/contract.ts";
-import { installResource, type SharedCache } from "../resource/install.ts";
+import { createInstaller } from "../resource/install.ts";
 import { openMemoryStorage } from "../storage/memory.ts";
 import { valueBytesMaxDefault } from "../storage/options.ts";
 
@@ -40,10 +40,10 @@ export type Place = readonly [resource: string, namespace: string];
 
 export async function openMemoryRegistry({ clock = systemClock, plugins = () => [] }: MemoryRegistryOptions = {}): Promise<MemoryRegistry> {
   const storage = await openMemoryStorage({ clock, historyMs: 300_000, historyBytesMax: 64 << 20, valueBytesMax: valueBytesMaxDefault });
-  const caches = new Map<string, SharedCache>();
+  const installer = createInstaller({ storage, clock });
   const served = { serves: (_group: string, version: string) => !/alpha|beta/.test(version) };
   const definitions = builtinDefinitions({ strategies: builtinStrategies, conversions: builtinConversions, served });
-  const catalog = openCatalog(definitions, (definition) => installResource(definition, { storage, clock, caches }));
+  const catalog = openCatalog(definitions, installer.install);
   const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)]);
   const registry = { storage, catalog, clock, gates: parseFeatureGates("").gates, admission, random: randomBytes };
 
@@ -91,7 +91,7 @@ export async function openMemoryRegistry({ clock = systemClock, plugins = () => 
       await deleteOne(registry, { ...requestOf(place, name), options: { dryRun: false, ...options } });
     },
     async close() {
-      for (const { cache } of caches.values()) cache.close();
+      for (const cache of installer.caches().values()) cache.close();
       await storage.close();
     },
   };
