@@ -42,6 +42,8 @@ export function openServiceAddresses({ catalog, clock, range }: ServiceAddresses
   const nodePorts = allocated(nodePortRange);
   let subscription: CacheSubscription | undefined;
   let starting: Promise<void> | undefined;
+  /** Events up to this revision are known from the cache already. */
+  let seen = 0;
 
   const hold = (store: ResourceStore, entry: Entry, gone: boolean): void => {
     const { spec } = gone ? { spec: {} } : store.decode(entry);
@@ -52,17 +54,21 @@ export function openServiceAddresses({ catalog, clock, range }: ServiceAddresses
     );
     nodePorts.hold(entry.key, portsOf(spec));
   };
-  const follow = async (): Promise<void> => {
-    const store = catalog.findResource("", "services")?.store;
-    assert.ok(store !== undefined, "a service is written and there is no store for services");
-    await store.cache.ready();
+  /** Reads what is held from the cache as it is now, whose events may still be on their way. */
+  const refresh = (store: ResourceStore): void => {
     const snapshot = store.cache.latest();
     addresses.clear();
     nodePorts.clear();
     for (const entry of snapshot.range(store.form.prefix)) hold(store, entry, false);
-    subscription = store.cache.subscribe(snapshot.revision, {
+    seen = snapshot.revision;
+  };
+  const follow = async (): Promise<void> => {
+    const store = storeOf(catalog);
+    await store.cache.ready();
+    refresh(store);
+    subscription = store.cache.subscribe(seen, {
       events(batch: readonly CacheEvent[]) {
-        for (const { type, entry } of batch) hold(store, entry, type === "DELETED");
+        for (const { type, entry, revision } of batch) if (revision > seen) hold(store, entry, type === "DELETED");
       },
       progress() {},
       end() {
@@ -81,7 +87,7 @@ export function openServiceAddresses({ catalog, clock, range }: ServiceAddresses
     name: "ServiceAddresses",
     mutate(attributes) {
       if (!concerns(attributes)) return;
-      const pools = { addresses, nodePorts, range, now: clock.now() };
+      const pools = { addresses, nodePorts, range, now: clock.now(), refresh: () => refresh(storeOf(catalog)) };
       if (subscription !== undefined) return give(attributes, pools);
       return started().then(() => give(attributes, pools));
     },
@@ -89,6 +95,12 @@ export function openServiceAddresses({ catalog, clock, range }: ServiceAddresses
       subscription?.close();
     },
   };
+}
+
+function storeOf(catalog: Catalog): ResourceStore {
+  const store = catalog.findResource("", "services")?.store;
+  assert.ok(store !== undefined, "a service is written and there is no store for services");
+  return store;
 }
 
 function concerns({ operation, target, subresource }: AdmissionAttributes): boolean {
@@ -101,6 +113,21 @@ interface Pools {
   readonly nodePorts: Allocated;
   readonly range: IpRange;
   readonly now: number;
+  /** Makes the pools what the cache says; asked before anything is refused. */
+  refresh(): void;
+}
+
+function isTaken(pool: Allocated, value: number, { now, refresh }: Pools): boolean {
+  if (!pool.has(value, now)) return false;
+  refresh();
+  return pool.has(value, now);
+}
+
+function nextOf(pool: Allocated, { now, refresh }: Pools): number | undefined {
+  const free = pool.next(now);
+  if (free !== undefined) return free;
+  refresh();
+  return pool.next(now);
 }
 
 /** Nothing is reserved before all of the service could be given, and nothing by a dry run. */
@@ -115,20 +142,21 @@ function give({ object, oldObject, dryRun, name }: AdmissionAttributes, pools: P
   if (!dryRun) for (const reserve of reservations) reserve();
 }
 
-function giveAddress(spec: Part, old: Part, { addresses, range, now }: Pools, reservations: (() => void)[], errors: FieldErrors): void {
+function giveAddress(spec: Part, old: Part, pools: Pools, reservations: (() => void)[], errors: FieldErrors): void {
+  const { addresses, range, now } = pools;
   const asked: string | undefined = spec.clusterIP || items(spec.clusterIPs)[0] || undefined;
   setFamilies(spec, { headless: asked === "None", family: range.family });
   if (asked === "None" || (asked !== undefined && items(old.clusterIPs).includes(asked as unknown as Part))) return setAddress(spec, asked);
   if (asked !== undefined && isIP(asked) === 0) {
     return errors.invalid("spec.clusterIPs[0]", asked, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
   }
-  const index = asked === undefined ? addresses.next(now) : indexOf(range, asked);
+  const index = asked === undefined ? nextOf(addresses, pools) : indexOf(range, asked);
   const refuse = (why: string): void => {
     if (asked === undefined) errors.invalid("spec.clusterIPs", [], `failed to allocate a serviceIP: ${why}`);
     else errors.invalid("spec.clusterIPs", [asked], `failed to allocate IP ${asked}: ${why}`);
   };
   if (index === undefined) return refuse(asked === undefined ? "range is full" : notInRange(asked, range));
-  if (addresses.has(index, now)) return refuse("provided IP is already allocated");
+  if (isTaken(addresses, index, pools)) return refuse("provided IP is already allocated");
   reservations.push(() => addresses.reserve(index, now));
   setAddress(spec, addressAt(range, index));
 }
@@ -150,13 +178,14 @@ function setFamilies(spec: Part, { headless, family }: { headless: boolean; fami
 }
 
 /** Ports of one number and different protocols share a node port. */
-function giveNodePorts(spec: Part, old: Part, { nodePorts, now }: Pools, reservations: (() => void)[], errors: FieldErrors): void {
+function giveNodePorts(spec: Part, old: Part, pools: Pools, reservations: (() => void)[], errors: FieldErrors): void {
+  const { nodePorts, now } = pools;
   const held = new Set(portsOf(old));
   const here = new Map<number, Set<string>>();
   for (const [index, port] of items(spec.ports).entries()) {
     const path = `spec.ports[${index}].nodePort`;
     const wanted: number = port.nodePort || shared(spec, port) || 0;
-    const given = wanted || nodePorts.next(now);
+    const given = wanted || nextOf(nodePorts, pools);
     if (given === undefined) {
       errors.invalid(path, 0, "failed to allocate a nodePort: range is full");
       continue;
@@ -165,7 +194,7 @@ function giveNodePorts(spec: Part, old: Part, { nodePorts, now }: Pools, reserva
     const mine = held.has(given) || (protocols.size > 0 && !protocols.has(port.protocol));
     if (given < nodePortRange.from || given > nodePortRange.to) {
       errors.invalid(path, given, `provided port is not in the valid range. The range of valid ports is ${nodePortRange.from}-${nodePortRange.to}`);
-    } else if (!mine && (nodePorts.has(given, now) || protocols.size > 0)) errors.invalid(path, given, "provided port is already allocated");
+    } else if (!mine && (protocols.size > 0 || isTaken(nodePorts, given, pools))) errors.invalid(path, given, "provided port is already allocated");
     else if (!held.has(given)) reservations.push(() => nodePorts.reserve(given, now));
     here.set(given, protocols.add(port.protocol));
     port.nodePort = given;
