@@ -5,7 +5,7 @@ import { type Encoded, encodeObject } from "../lib/schema/encode.ts";
 import type { Resource } from "../resource/contract.ts";
 import { type Committed, type Conflict, StorageUnavailable, ValueTooLarge, type Write } from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
-import { entryFromStored, makeEntry } from "../watch-cache/entry.ts";
+import { deletedEntry, entryFromStored, makeEntry } from "../watch-cache/entry.ts";
 import type { RegistryContext } from "./contract.ts";
 import { storedResource, storeOf } from "./resource-names.ts";
 
@@ -17,7 +17,7 @@ export type Step =
 
 export interface Outcome {
   readonly step: Step;
-  /** What is stored now; for "remove" what was stored last. Undefined for a dry run of a creation. */
+  /** What is stored now; for "remove" what was stored last, at the revision of its removal. Undefined for a dry run of a creation. */
   readonly entry: Entry | undefined;
 }
 
@@ -106,7 +106,7 @@ async function put(
 
 async function remove(registry: RegistryContext, key: string, existing: Entry | undefined): Promise<{ entry: Entry | undefined } | Conflict> {
   const committed = await commit(registry, existing, { key, value: null });
-  return committed.ok ? { entry: existing } : committed;
+  return committed.ok ? { entry: existing && deletedEntry(existing, committed.revision) } : committed;
 }
 
 async function commit({ storage }: RegistryContext, existing: Entry | undefined, write: Write): Promise<Committed | Conflict> {

@@ -46,7 +46,7 @@ export interface DeleteOptions {
 export type Written = { readonly entry: Entry; readonly created: boolean } | { readonly object: KubeObject; readonly created: boolean };
 
 export type Deleted =
-  | { readonly kind: "gone"; readonly entry: Entry } // Removed from the store; the last state.
+  | { readonly kind: "gone"; readonly entry: Entry; readonly uid: string } // Removed from the store; the last state, at the deletion's revision.
   | { readonly kind: "pending"; readonly entry: Entry } // Waits for finalizers, its grace period or a controller.
   | { readonly kind: "dryRun"; readonly object: KubeObject; readonly pending: boolean };
 

@@ -32,12 +32,13 @@ export async function deleteOne(registry: RegistryContext, request: DeleteReques
   });
   if (dryRun) return { kind: "dryRun", object: step.object, pending };
   const last = entry as Entry;
-  if (step.do === "remove") return { kind: "gone", entry: last };
-  return pending ? { kind: "pending", entry: last } : removeMarked(registry, request, last, step.object.metadata.uid);
+  const uid = step.object.metadata.uid ?? "";
+  if (step.do === "remove") return { kind: "gone", entry: last, uid };
+  return pending ? { kind: "pending", entry: last } : removeMarked(registry, request, last, uid);
 }
 
 /** A grace period of zero is stored first and the object removed next, so that watchers see both. */
-async function removeMarked(registry: RegistryContext, request: DeleteRequest, marked: Entry, uid: string | undefined): Promise<Deleted> {
+async function removeMarked(registry: RegistryContext, request: DeleteRequest, marked: Entry, uid: string): Promise<Deleted> {
   const { resource } = request.target;
   const { namespace, name } = request;
   const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun: false }, (existing) => {
@@ -47,7 +48,8 @@ async function removeMarked(registry: RegistryContext, request: DeleteRequest, m
     return isOurs ? { do: "remove", object } : { do: "nothing", object: { metadata: {} } }; // Somebody else was faster.
   });
   const isHeld = step.do === "nothing" && step.object.metadata.uid === uid;
-  return isHeld ? { kind: "pending", entry: entry as Entry } : { kind: "gone", entry: marked };
+  if (isHeld) return { kind: "pending", entry: entry as Entry };
+  return { kind: "gone", entry: step.do === "remove" ? (entry as Entry) : marked, uid };
 }
 
 /** What is to be done now. Not pending: a mark is followed by the removal. */

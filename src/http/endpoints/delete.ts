@@ -1,11 +1,10 @@
 /** DELETE of an object. Source: resource-api §3, §4.2, §2.8. */
 import { methodNotAllowed } from "../../api/errors.ts";
-import type { KubeObject } from "../../api/object.ts";
 import type { Deleted, RegistryContext } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
 import { readDeleteOptions } from "../../registry/options.ts";
-import { storedResource, storeOf } from "../../registry/resource-names.ts";
-import type { Resolved } from "../../resource/contract.ts";
+import { storedResource } from "../../registry/resource-names.ts";
+import type { Resolved, Resource } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendEntry, sendObject } from "../representation/object.ts";
 import { sendJson } from "../respond.ts";
@@ -26,19 +25,17 @@ export async function deleteObject(context: RequestContext, registry: RegistryCo
 }
 
 /** The object where it stays for now or its kind is answered so, else a Status. */
-function sendDeleted(context: RequestContext, target: Resolved, deleted: Deleted, status: number): void {
-  const isGone = deleted.kind === "gone" || (deleted.kind === "dryRun" && !deleted.pending);
-  if (isGone && !target.resource.definition.deleteReturnsObject) return sendSuccess(context, target, objectOf(target, deleted));
-  if (deleted.kind === "dryRun") sendObject(context, deleted.object, status);
+function sendDeleted(context: RequestContext, { resource }: Resolved, deleted: Deleted, status: number): void {
+  const { deleteReturnsObject } = resource.definition;
+  if (deleted.kind === "dryRun") {
+    if (!deleted.pending && !deleteReturnsObject) sendSuccess(context, resource, deleted.object.metadata.uid ?? "");
+    else sendObject(context, deleted.object, status);
+  } else if (deleted.kind === "gone" && !deleteReturnsObject) sendSuccess(context, resource, deleted.uid);
   else sendEntry(context, deleted.entry, status);
 }
 
-function objectOf(target: Resolved, deleted: Deleted): KubeObject {
-  return deleted.kind === "dryRun" ? deleted.object : storeOf(target.resource).decode(deleted.entry);
-}
-
-function sendSuccess(context: RequestContext, { resource }: Resolved, { metadata }: KubeObject): void {
+function sendSuccess(context: RequestContext, resource: Resource, uid: string): void {
   const { group, resource: kind } = storedResource(resource);
-  const details = { name: metadata.name, ...(group !== "" && { group }), kind, uid: metadata.uid };
+  const details = { name: context.info.name, ...(group !== "" && { group }), kind, uid };
   sendJson(context, 200, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details });
 }
