@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { builtinDefinitions, builtinVersions } from "../resource/builtin-definitions.ts";
+import { builtinConversions, builtinStrategies, strategiesWith } from "./index.ts";
+import { connectSubresources, createActions } from "./subresources.ts";
+
+const served = { serves: (_group: string, version: string): boolean => !/alpha|beta/.test(version) };
+const definitions = builtinDefinitions({ strategies: builtinStrategies, conversions: builtinConversions, served });
+const byName = new Map(definitions.map((definition) => [`${definition.group}/${definition.resource}`, definition]));
+
+test("every row is of a kind there is", () => {
+  for (const key of Object.keys(builtinStrategies)) assert.ok(byName.has(key), key);
+  for (const key of Object.keys(builtinConversions)) assert.ok(byName.has(key.split("/").slice(0, 2).join("/")), key);
+});
+
+test("every version that is served by default and differs from what is stored has its conversion", () => {
+  for (const version of builtinVersions(builtinConversions)) {
+    if (version.servedByDefault) assert.ok(version.convertible, `${version.group}/${version.version} ${version.resource}`);
+  }
+});
+
+/** Upstream takes these as views of the object; every other subresource is an action, a connection, `status` or `scale`. */
+const elsewhere = new Set(["serviceaccounts/token"]);
+
+test("every subresource of a served version is somebody's", () => {
+  for (const { group, resource, versions, strategy } of definitions) {
+    for (const { name } of versions.filter((version) => version.served).flatMap(({ subresources }) => subresources)) {
+      const known =
+        name === "status" ||
+        (name === "scale" && strategy.scale !== undefined) ||
+        Object.hasOwn(strategy.subresources, name) ||
+        Object.hasOwn(createActions, `${group}/${resource}/${name}`) ||
+        connectSubresources.has(`${resource}/${name}`) ||
+        elsewhere.has(`${resource}/${name}`);
+      assert.ok(known, `${group}/${resource}/${name}`);
+    }
+  }
+});
+
+test("events live as long as the option says, and nothing else expires", () => {
+  const strategies = strategiesWith({ eventTtlSeconds: 7 });
+  const expiring = Object.entries(strategies).flatMap(([key, { ttlSeconds }]) => (ttlSeconds === undefined ? [] : [[key, ttlSeconds]]));
+  assert.deepEqual(expiring, [
+    ["/events", 7],
+    ["events.k8s.io/events", 7],
+  ]);
+});
