@@ -11,32 +11,37 @@ export interface Selection {
   readonly all: boolean;
   /** The same text for selections that want the same. */
   readonly text: string;
+  /** As sent; empty when there is none. */
+  readonly fieldSelector: string;
   /** What `metadata.name` must be, where the field selector says so. */
   readonly name: string | undefined;
   matches(entry: Entry): boolean;
 }
 
-export const everything: Selection = { all: true, text: "", name: undefined, matches: () => true };
+export interface SelectorTexts {
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+}
+
+export const everything: Selection = { all: true, text: "", fieldSelector: "", name: undefined, matches: () => true };
 
 /** @throws ApiError 400 with upstream's text when a selector cannot be read or names a field the kind does not have */
-export function selectionOf(
-  definition: ResourceDefinition,
-  selectors: { readonly labelSelector: string; readonly fieldSelector: string },
-): Selection {
+export function selectionOf(definition: ResourceDefinition, selectors: SelectorTexts): Selection {
   if (selectors.labelSelector === "" && selectors.fieldSelector === "") return everything;
   const labels = parse(parseLabelSelector, selectors.labelSelector);
   const fields = parse(parseFieldSelector, selectors.fieldSelector);
   for (const { key } of fields.terms) checkSelectable(definition, key);
-  return selection(labels, fields, `${selectors.labelSelector}\n${selectors.fieldSelector}`);
+  return selection(labels, fields, selectors);
 }
 
-function selection(labels: LabelSelector, fields: FieldSelector, text: string): Selection {
+function selection(labels: LabelSelector, fields: FieldSelector, { labelSelector, fieldSelector }: SelectorTexts): Selection {
   const byLabels = labels.requirements.length > 0;
   const byFields = fields.terms.length > 0;
   if (!byLabels && !byFields) return everything;
   return {
     all: false,
-    text,
+    text: `${labelSelector}\n${fieldSelector}`,
+    fieldSelector,
     name: requiresExactMatch(fields, "metadata.name"),
     matches: ({ index }) => (!byFields || matchesFields(fields, index.fields)) && (!byLabels || matchesLabels(labels, index.labels)),
   };

@@ -1,0 +1,79 @@
+import { ApiError } from "../../api/errors.ts";
+import { formatGroupVersion } from "../../api/object.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
+import { type ListOptions, parseListOptions } from "../../registry/list-options.ts";
+import { planWatch } from "../../registry/watch.ts";
+import type { Resolved, ResourceStore } from "../../resource/contract.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import type { Representation, RequestContext } from "../contract.ts";
+import { tableBody } from "../representation/table.ts";
+import { entryAtVersion } from "../representation/version.ts";
+import { answerHeaders } from "../respond.ts";
+import { namespaceOf } from "./get.ts";
+import type { OpenWatches } from "./open-watches.ts";
+import type { EventForm } from "./watch-encoder.ts";
+import { startWatch } from "./watch-stream.ts";
+
+/** A stream of events: `?watch=1` on a collection or an object, and the old paths under `/watch/`. Returns when it has begun. */
+export async function watchObjects(context: RequestContext, registry: RegistryContext, watches: OpenWatches): Promise<void> {
+  const resolved = context.resolved as Resolved;
+  const { cache } = resolved.resource.store as ResourceStore;
+  const options = parseListOptions(context.info.query);
+  const [, name = ""] = context.info.parts;
+  const plan = await planWatch(resolved.resource, { namespace: namespaceOf(context), name, options });
+  const expired = await unreachable(() => cache.reach(plan.from));
+  if (context.exchange.closed) return;
+  const form = eventForm(context, resolved);
+  const shared = watches.encoder(resolved, form, plan.scope);
+  const end = startWatch({
+    stream: context.exchange.stream(200, answerHeaders(context, "application/json")),
+    cache,
+    clock: registry.clock,
+    plan,
+    encoder: shared.encoder,
+    kind: { kind: resolved.resource.definition.kind, apiVersion: formatGroupVersion(resolved.resource.definition.group, resolved.version.version) },
+    bookmarks: options.allowWatchBookmarks,
+    firstDiffers: context.representation.kind === "table",
+    timeoutMs: timeoutMs(options, registry, watches),
+    refused: expired,
+  });
+  const forget = watches.add(end);
+  context.exchange.onClose(() => {
+    end();
+    forget();
+    shared.release();
+  });
+}
+
+/** @returns the 410 that the stream will carry, as upstream's does; it has begun by then */
+async function unreachable(reach: () => Promise<void>): Promise<ApiError | undefined> {
+  try {
+    await reach();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError && error.status.code === 410) return error;
+    throw error;
+  }
+}
+
+function eventForm({ representation, receivedAt }: RequestContext, resolved: Resolved): EventForm {
+  if (representation.kind !== "table") return { text: "json", objectOf: (entry) => entryAtVersion(entry, resolved).json };
+  return tableForm(representation, resolved, receivedAt);
+}
+
+function tableForm(representation: Representation & { kind: "table" }, resolved: Resolved, receivedAt: number): EventForm {
+  const { decode } = resolved.resource.store as ResourceStore;
+  return {
+    text: `table ${representation.version} ${representation.includeObject}`,
+    objectOf: (entry: Entry) => tableBody([entry], resolved, representation, { resourceVersion: String(entry.revision) }, receivedAt, decode),
+  };
+}
+
+/** Long enough to be worth it, and spread, so that clients do not come back all at once. */
+function timeoutMs({ timeoutSeconds = 0 }: ListOptions, registry: RegistryContext, { timeoutMinMs }: OpenWatches): number {
+  if (timeoutSeconds !== 0) return Math.min(Math.max(0, timeoutSeconds) * 1000, timeoutMaxMs);
+  return Math.min(timeoutMinMs * (1 + registry.random(4).readUInt32LE(0) / 2 ** 32), timeoutMaxMs);
+}
+
+/** What timers can count. */
+const timeoutMaxMs = 2 ** 31 - 1;

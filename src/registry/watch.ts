@@ -1,0 +1,101 @@
+/** Where a watch begins and which events it shows. Source: resource-api §4.7. */
+import { badRequest } from "../api/errors.ts";
+import type { Resource } from "../resource/contract.ts";
+import type { CacheEvent, Entry, Snapshot } from "../watch-cache/contract.ts";
+import { deletedEntry } from "../watch-cache/entry.ts";
+import { checkWatchOptions, type ListOptions, parseResourceVersion } from "./list-options.ts";
+import { storeOf } from "./resource-names.ts";
+import { everything, type Selection, selectionOf } from "./selection.ts";
+
+export interface WatchRequest {
+  /** Empty for all of them. */
+  readonly namespace: string;
+  /** Of the path; empty for a collection. */
+  readonly name: string;
+  readonly options: ListOptions;
+}
+
+export interface WatchPlan {
+  readonly scope: WatchScope;
+  /** Its objects are sent as ADDED before everything else. Undefined: the client has them. */
+  readonly initial: Snapshot | undefined;
+  /** Events after this revision follow. Infinity where the client named a version beyond all that can be. */
+  readonly from: number;
+  /** Once this revision is reached, the bookmark that ends the initial events is sent. */
+  readonly initialEventsEnd: number | undefined;
+}
+
+/** What a watch can see. */
+export interface WatchScope {
+  /** The same text for scopes that see the same. */
+  readonly text: string;
+  objects(snapshot: Snapshot): Iterable<Entry>;
+  /** How the event looks from inside; undefined when it does not show. */
+  shown(event: CacheEvent): Shown | undefined;
+}
+
+export interface Shown {
+  readonly type: CacheEvent["type"];
+  readonly entry: Entry;
+}
+
+/** @throws ApiError 400 for options that do not go together or cannot be read; 500 for a version that is no number (as upstream) */
+export async function planWatch(resource: Resource, { namespace, name, options }: WatchRequest): Promise<WatchPlan> {
+  checkWatchOptions(options);
+  const { cache } = storeOf(resource);
+  const scope = scopeOf(resource, namespace, name, selectionOf(resource.definition, options));
+  const { resourceVersion, sendInitialEvents, allowWatchBookmarks } = options;
+  const wanted = parseResourceVersion(resourceVersion, "watch");
+  if (wanted > 0 && sendInitialEvents !== true) return { scope, initial: undefined, from: wanted, initialEventsEnd: undefined };
+  const snapshot = resourceVersion === "" ? await cache.current() : await cache.ready().then(() => cache.latest());
+  const endsWithBookmark = sendInitialEvents === true && allowWatchBookmarks;
+  return {
+    scope,
+    initial: sendInitialEvents === false ? undefined : snapshot,
+    from: snapshot.revision,
+    initialEventsEnd: endsWithBookmark ? Math.max(wanted, snapshot.revision) : undefined,
+  };
+}
+
+/** @param name of the path: it must agree with a field selector, if there is one */
+function scopeOf(resource: Resource, namespace: string, name: string, selection: Selection): WatchScope {
+  if (name !== "" && selection.fieldSelector !== "" && selection.name !== name)
+    throw badRequest("fieldSelector metadata.name doesn't match requested name");
+  const { form, keyOf } = storeOf(resource);
+  const wantedName = name === "" ? selection.name : name;
+  const isSingle = wantedName !== undefined && (namespace !== "" || !resource.definition.namespaced);
+  if (isSingle) return singleScope(keyOf(namespace, wantedName), selection);
+  return rangeScope(namespace === "" ? form.prefix : keyOf(namespace, ""), namespace === "", selection);
+}
+
+function singleScope(key: string, selection: Selection): WatchScope {
+  return {
+    text: `=${key}\n${selection.text}`,
+    objects(snapshot) {
+      const entry = snapshot.get(key);
+      return entry !== undefined && selection.matches(entry) ? [entry] : [];
+    },
+    shown: (event) => (event.entry.key === key ? shownBy(selection, event) : undefined),
+  };
+}
+
+function rangeScope(prefix: string, isWhole: boolean, selection: Selection): WatchScope {
+  return {
+    text: `${prefix}\n${selection.text}`,
+    *objects(snapshot) {
+      for (const entry of snapshot.range(prefix)) if (selection.matches(entry)) yield entry;
+    },
+    shown: (event) => (isWhole || event.entry.key.startsWith(prefix) ? shownBy(selection, event) : undefined),
+  };
+}
+
+/** An object that begins or ceases to match appears or disappears; it disappears as it was when it matched. */
+function shownBy(selection: Selection, event: CacheEvent): Shown | undefined {
+  if (selection === everything) return event;
+  const { type, entry, previous, revision } = event;
+  const before = previous !== undefined && selection.matches(previous);
+  if (type === "DELETED") return before || (previous === undefined && selection.matches(entry)) ? event : undefined;
+  const now = selection.matches(entry);
+  if (now) return { type: before ? "MODIFIED" : "ADDED", entry };
+  return before ? { type: "DELETED", entry: deletedEntry(previous, revision) } : undefined;
+}
