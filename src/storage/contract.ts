@@ -80,7 +80,7 @@ export interface RangeOptions {
 export interface LogSubscriber {
   /** Events in order, all of one flush together, at most a bounded number; never called before `log` has returned. Must not throw and must not wait. */
   events(batch: readonly LogEvent[]): void;
-  /** No events at or below this revision will follow for the prefix. Called after each batch and when the store makes progress. */
+  /** No events at or below this revision will follow for the prefix. Called soon after `log` returned, after each batch, and when the store makes progress. */
   progress(revision: number): void;
   /** The subscription ended: it lagged too far behind, history is gone, or the store was closed. */
   end(error: Error | undefined): void;

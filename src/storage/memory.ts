@@ -112,9 +112,9 @@ class MemoryStorage implements Storage {
         const later = this.#past.slice(this.#pastStart).filter(({ event }) => event.revision > revision && event.key.startsWith(prefix));
         subscriber.events([...batch, ...later.map(({ event }) => event)]);
         subscriber.progress(this.#revision);
-        subscribers.add(subscriber);
+        if (open) subscribers.add(subscriber);
       });
-    }
+    } else queueMicrotask(() => open && subscriber.progress(this.#revision));
     return {
       close() {
         open = false;
