@@ -11,9 +11,9 @@ export interface Answer {
 /** Hands one request to a handler. @param headers lower-case names @throws what the handler throws; an Error when it did not answer */
 export async function ask(
   handler: (context: RequestContext) => void | Promise<void>,
-  request: { method?: string; path: string; headers?: Readonly<Record<string, string>> },
+  request: { method?: string; path: string; headers?: Readonly<Record<string, string>>; body?: Buffer },
 ): Promise<Answer> {
-  const { method = "GET", path, headers = {} } = request;
+  const { method = "GET", path, headers = {}, body: sent = Buffer.alloc(0) } = request;
   let answer: Answer | undefined;
   const exchange: Exchange = {
     method,
@@ -22,7 +22,7 @@ export async function ask(
     header: (name) => headers[name],
     remoteAddress: "127.0.0.1",
     peerCertificate: undefined,
-    body: async () => Buffer.alloc(0),
+    body: async () => sent,
     respond(status, answerHeaders, body = Buffer.alloc(0)) {
       answer = { status, headers: answerHeaders, body };
     },

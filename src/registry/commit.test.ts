@@ -1,0 +1,117 @@
+/** Guarantees: a write that was refused by the store is not visible; writers of one object all come through; a taken generated name is made anew. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ApiError } from "../api/errors.ts";
+import { type Storage, StorageUnavailable, ValueTooLarge } from "../storage/contract.ts";
+import { send } from "../testing/api-client.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../testing/memory-registry.ts";
+import type { RegistryContext } from "./contract.ts";
+
+const maps = "/api/v1/namespaces/n/configmaps";
+const place = ["/configmaps", "n"] as const;
+
+async function withNamespace(): Promise<MemoryRegistry> {
+  const cluster = await openMemoryRegistry();
+  await cluster.create(["/namespaces", ""], { metadata: { name: "n" } });
+  return cluster;
+}
+
+test("twenty writers of one object all come through", async () => {
+  const { registry, create, find, close } = await withNamespace();
+  await create(place, { metadata: { name: "a" } });
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => send(registry, `MERGE ${maps}/a`, { data: { [`k${index}`]: "v" } })));
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+  assert.equal(Object.keys((await find(place, "a"))?.data).length, 20);
+  await close();
+});
+
+test("of twenty creations of one name one comes through", async () => {
+  const { registry, close } = await withNamespace();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => send(registry, `POST ${maps}`, { metadata: { name: "a" } })));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array.from({ length: 19 }, () => 409)]);
+  await close();
+});
+
+test("an update that changes nothing writes nothing", async () => {
+  const { registry, create, close } = await withNamespace();
+  const { metadata } = await create(place, { metadata: { name: "a" }, data: { k: "ü" } });
+  const answer = await send(registry, `PUT ${maps}/a`, { metadata: { name: "a" }, data: { k: "ü" } });
+  assert.equal(answer.body.metadata.resourceVersion, metadata.resourceVersion);
+  assert.equal(String(await registry.storage.current()), metadata.resourceVersion);
+  await close();
+});
+
+test("a generated name that is taken is made anew, eight times", async () => {
+  const { registry, close } = await withNamespace();
+  let draws = 0;
+  const stuck: RegistryContext = {
+    ...registry,
+    random: (bytes) => (bytes === 20 ? Buffer.alloc(bytes, ++draws > 9 ? 1 : 0) : registry.random(bytes)),
+  };
+  const body = { metadata: { generateName: `${"g".repeat(60)}` } };
+  assert.equal((await send(stuck, `POST ${maps}`, body)).body.metadata.name, `${"g".repeat(58)}bbbbb`);
+  const refused = await send(stuck, `POST ${maps}`, body);
+  assert.equal(refused.status, 409);
+  assert.equal(
+    refused.body.message,
+    `configmaps "${"g".repeat(58)}bbbbb" already exists, the server was not able to generate a unique name for the object`,
+  );
+  assert.equal(draws, 9);
+  assert.equal((await send(stuck, `POST ${maps}`, body)).status, 201);
+  await close();
+});
+
+const faults: [what: string, error: Error, status: number, message: string][] = [
+  ["a full disk", new StorageUnavailable("no space left on device"), 503, "no space left on device"],
+  ["an object over the store's limit", new ValueTooLarge(2, 1), 500, "etcdserver: request is too large"],
+];
+
+for (const [what, error, status, message] of faults) {
+  test(`${what}: a 5xx, and nothing is visible`, async () => {
+    const { registry, create, find, close } = await withNamespace();
+    await create(place, { metadata: { name: "a" } });
+    const broken: RegistryContext = { ...registry, storage: failing(registry.storage, error) };
+    for (const [line, body] of [
+      [`POST ${maps}`, { metadata: { name: "b" } }],
+      [`PUT ${maps}/a`, { metadata: { name: "a" }, data: { k: "v" } }],
+      [`DELETE ${maps}/a`, undefined],
+    ] as const) {
+      const answer = await send(broken, line, body);
+      assert.equal(answer.status, status, line);
+      assert.equal(answer.body.message, message, line);
+    }
+    assert.equal(await find(place, "b"), undefined);
+    assert.equal((await find(place, "a"))?.data, undefined);
+    await close();
+  });
+}
+
+/** The store, whose commits fail. */
+function failing(storage: Storage, error: Error): Storage {
+  return new Proxy(storage, {
+    get(target, name) {
+      if (name === "commit") return () => Promise.reject(error);
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+test("a patch that names a version does not try again", async () => {
+  const { registry, create, change, close } = await withNamespace();
+  const { metadata } = await create(place, { metadata: { name: "a" } });
+  await change(place, "a", (object) => {
+    object.data = { k: "v" };
+  });
+  const answer = await send(registry, `MERGE ${maps}/a`, { metadata: { resourceVersion: metadata.resourceVersion } });
+  assert.equal(answer.status, 409);
+  await close();
+});
+
+test("validation that waits holds the write", async () => {
+  const { registry, close } = await withNamespace();
+  const refusal = new Error("refused later") as ApiError;
+  const waiting = { mutate() {}, validate: () => new Promise<void>((_, reject) => setImmediate(() => reject(refusal))) };
+  await assert.rejects(send({ ...registry, admission: waiting }, `POST ${maps}`, { metadata: { name: "a" } }), refusal);
+  await close();
+});

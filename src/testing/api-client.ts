@@ -1,0 +1,65 @@
+/** The resource endpoints over a memory registry, without a socket: what a client sends, and what it gets. */
+import { ApiError } from "../api/errors.ts";
+import { createObject } from "../http/endpoints/create.ts";
+import { deleteObject } from "../http/endpoints/delete.ts";
+import { deleteCollection } from "../http/endpoints/delete-collection.ts";
+import { getObject } from "../http/endpoints/get.ts";
+import { listObjects } from "../http/endpoints/list.ts";
+import { patchObject } from "../http/endpoints/patch.ts";
+import { updateObject } from "../http/endpoints/update.ts";
+import { sendError } from "../http/respond.ts";
+import { serveResource } from "../http/serve-resource.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import { ask } from "./request-context.ts";
+
+const verbs = {
+  create: createObject,
+  delete: deleteObject,
+  deletecollection: deleteCollection,
+  get: getObject,
+  list: listObjects,
+  patch: patchObject,
+  update: updateObject,
+};
+
+const patchTypes: Readonly<Record<string, string>> = {
+  JSON: "application/json-patch+json",
+  MERGE: "application/merge-patch+json",
+  STRATEGIC: "application/strategic-merge-patch+json",
+};
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly warnings: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
+  readonly body: any;
+}
+
+/**
+ * Sends one request.
+ * @param line `POST /api/v1/namespaces`; `MERGE`, `JSON` and `STRATEGIC` in place of the method send a patch of that type
+ * @param sent text as it is, anything else as JSON; undefined sends no body
+ */
+export async function send(
+  registry: RegistryContext,
+  line: string,
+  sent?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ApiAnswer> {
+  const [word = "", path = ""] = line.split(" ");
+  const type = patchTypes[word];
+  const body = sent === undefined ? Buffer.alloc(0) : Buffer.from(typeof sent === "string" ? sent : JSON.stringify(sent));
+  const answer = await ask(
+    async (context) => {
+      try {
+        await serveResource(context, registry, { verbs, subresources: {} });
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        sendError(context, error, { info() {}, warn() {}, error() {} });
+      }
+    },
+    { method: type === undefined ? word : "PATCH", path, body, headers: { "content-type": type ?? "application/json", ...headers } },
+  );
+  const text = answer.body.toString();
+  return { status: answer.status, warnings: [answer.headers.warning ?? []].flat().join(", "), body: text.startsWith("{") ? JSON.parse(text) : text };
+}
