@@ -3,9 +3,11 @@ import { getEntry } from "../../registry/get.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendEntry } from "../representation/object.ts";
+import { getScale } from "./scale.ts";
 
 /** GET of one object. */
 export async function getObject(context: RequestContext, _registry: RegistryContext): Promise<void> {
+  if (context.info.subresource === "scale") return getScale(context);
   const { info, resolved } = context;
   const { resource } = resolved as Resolved;
   const request = { namespace: namespaceOf(context), name: info.name, resourceVersion: info.query.get("resourceVersion") ?? "" };

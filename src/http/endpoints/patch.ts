@@ -5,12 +5,11 @@ import type { Patcher } from "../../registry/patch/contract.ts";
 import { jsonPatcher } from "../../registry/patch/json-patch.ts";
 import { mergePatcher } from "../../registry/patch/merge-patch.ts";
 import { strategicMergePatcher } from "../../registry/patch/strategic-merge-patch.ts";
-import { patch, patchTree } from "../../registry/patch.ts";
-import { updateScale } from "../../registry/scale.ts";
+import { patch } from "../../registry/patch.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
-import { scaleKind, sendScale } from "./update.ts";
-import { bodyBytesMax, contentType, sendWritten, unsupportedPatchType, viewOf, writeRequest } from "./write-request.ts";
+import { patchScale } from "./scale.ts";
+import { bodyBytesMax, checkView, contentType, sendWritten, unsupportedPatchType, writeRequest } from "./write-request.ts";
 
 /** What makes a patcher of a body, by media type. */
 const patchers: Readonly<Record<string, (body: Buffer, options: WriteOptions) => Patcher>> = {
@@ -22,7 +21,7 @@ const patchers: Readonly<Record<string, (body: Buffer, options: WriteOptions) =>
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
 export async function patchObject(context: RequestContext, registry: RegistryContext): Promise<void> {
   const target = context.resolved as Resolved;
-  const view = viewOf(context, target);
+  checkView(context, target);
   const type = contentType(context);
   const make = Object.hasOwn(patchers, type) && !(target.resource.definition.custom && type.includes("strategic")) ? patchers[type] : undefined;
   if (make === undefined) throw unsupportedPatchType();
@@ -30,8 +29,6 @@ export async function patchObject(context: RequestContext, registry: RegistryCon
   const options = readPatchOptions(context.info.query, { apply: type.includes("apply") });
   const { fieldValidation } = options;
   const request = { ...writeRequest(context, options), patcher: make(body, options), fieldValidation, ifMatch: context.exchange.header("if-match") };
-  if (view?.name !== "scale") return sendWritten(context, await patch(registry, request));
-  const expected = scaleKind(context, view);
-  const scale = await updateScale(registry, { ...request, next: (current) => patchTree(registry.catalog, request, current, expected) });
-  sendScale(context, scale, expected);
+  if (request.subresource === "scale") await patchScale(context, registry, request);
+  else sendWritten(context, await patch(registry, request));
 }

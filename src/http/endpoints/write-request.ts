@@ -2,7 +2,7 @@
 import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../api/errors.ts";
 import type { WriteRequest, Written } from "../../registry/contract.ts";
 import type { WriteOptions } from "../../registry/options.ts";
-import type { Resolved, SubresourceDefinition } from "../../resource/contract.ts";
+import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { mediaTypes } from "../representation/negotiate.ts";
 import { sendEntry, sendObject } from "../representation/object.ts";
@@ -44,14 +44,12 @@ export function writeRequest(context: RequestContext, options: Pick<WriteOptions
   };
 }
 
-/** The definition of the path's subresource. @throws ApiError 405 when it is none that shows the object or a part of it */
-export function viewOf({ info }: RequestContext, { resource, version }: Resolved): SubresourceDefinition | undefined {
-  if (info.subresource === "") return undefined;
-  const { strategy, kind } = resource.definition;
+/** @throws ApiError 405 for a resource that stores nothing, and a subresource that shows neither the object nor its scale */
+export function checkView({ info }: RequestContext, { resource, version }: Resolved): void {
+  if (resource.store === undefined) throw methodNotAllowed();
+  if (info.subresource === "" || (info.subresource === "scale" && resource.definition.strategy.scale !== undefined)) return;
   const subresource = version.subresources.find(({ name }) => name === info.subresource);
-  const isView = subresource?.name === "scale" ? strategy.scale !== undefined : subresource?.kind === kind;
-  if (subresource === undefined || !isView) throw methodNotAllowed();
-  return subresource;
+  if (subresource?.kind !== resource.definition.kind) throw methodNotAllowed();
 }
 
 export function sendWritten(context: RequestContext, written: Written): void {

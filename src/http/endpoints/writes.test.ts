@@ -157,6 +157,7 @@ conversation("status and the rest do not mix; generation counts what is wanted",
 ]);
 
 conversation("scale", [
+  [`GET ${deployments}/d/scale`, undefined, 404],
   [`POST ${deployments}`, deployment, 201],
   [
     `PUT ${deployments}/d/scale`,
@@ -165,6 +166,7 @@ conversation("scale", [
     { kind: "Scale", apiVersion: "autoscaling/v1", spec: { replicas: 4 } },
   ],
   [`MERGE ${deployments}/d/scale`, { spec: { replicas: 5 } }, 200, { kind: "Scale", spec: { replicas: 5 } }],
+  [`GET ${deployments}/d/scale`, undefined, 200, { kind: "Scale", metadata: { name: "d" }, spec: { replicas: 5 }, status: { selector: "a=b" } }],
   [`GET ${deployments}/d`, undefined, 200, { spec: { replicas: 5 }, metadata: { generation: 3 } }],
   [
     `MERGE ${deployments}/d/scale`,

@@ -1,0 +1,56 @@
+/** `/scale`: an object's replicas as an autoscaling/v1 Scale, to read and to write. Source: upstream's scale REST of the workloads. */
+import assert from "node:assert/strict";
+import type { KubeObject } from "../../api/object.ts";
+import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
+import { decodeBody, type ExpectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
+import { getEntry } from "../../registry/get.ts";
+import type { WriteOptions } from "../../registry/options.ts";
+import { type PatchRequest, patchTree } from "../../registry/patch.ts";
+import { checkNames } from "../../registry/preconditions.ts";
+import { storeOf } from "../../registry/resource-names.ts";
+import { scaleMapping, updateScale } from "../../registry/scale.ts";
+import type { Resolved } from "../../resource/contract.ts";
+import type { RequestContext } from "../contract.ts";
+import { sendJsonBytes } from "../representation/object.ts";
+import { encodeWithVersion } from "../representation/version.ts";
+
+/** @throws ApiError 404, 405 */
+export async function getScale(context: RequestContext): Promise<void> {
+  const { info } = context;
+  const { resource } = context.resolved as Resolved;
+  const mapping = scaleMapping(resource);
+  const request = { namespace: info.namespace, name: info.name, resourceVersion: info.query.get("resourceVersion") ?? "" };
+  sendScale(context, mapping.toScale(storeOf(resource).decode(await getEntry(resource, request))));
+}
+
+/** @throws ApiError 400, 403, 404, 409, 422 */
+export async function putScale(
+  context: RequestContext,
+  registry: RegistryContext,
+  request: WriteRequest,
+  body: Buffer,
+  { fieldValidation }: WriteOptions,
+): Promise<void> {
+  const options = { catalog: registry.catalog, fieldValidation, warnings: context.warnings };
+  const decode = (): KubeObject => decodeBody(body, scaleKind(context), options);
+  checkNames(decode(), request); // What is wrong with the body comes before what is wrong with the object.
+  sendScale(context, await updateScale(registry, { ...request, ifMatch: context.exchange.header("if-match"), next: decode }));
+}
+
+/** @throws ApiError 400, 403, 404, 409, 413, 422 */
+export async function patchScale(context: RequestContext, registry: RegistryContext, request: PatchRequest): Promise<void> {
+  const expected = scaleKind(context);
+  sendScale(context, await updateScale(registry, { ...request, next: (current) => patchTree(registry.catalog, request, current, expected) }));
+}
+
+function scaleKind({ info, resolved }: RequestContext): ExpectedKind {
+  const target = resolved as Resolved;
+  const subresource = target.version.subresources.find(({ name }) => name === info.subresource);
+  const expected = subresource && expectedSubresourceKind(target, subresource);
+  assert.ok(expected !== undefined, "a scale has a schema");
+  return expected;
+}
+
+function sendScale(context: RequestContext, scale: KubeObject): void {
+  sendJsonBytes(context, 200, encodeWithVersion(scale, scaleKind(context).schema).json);
+}
