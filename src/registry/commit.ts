@@ -1,6 +1,6 @@
 /** From what an attempt wants to what is stored: encode once, commit under a check, and try again from the winner's state. */
 import { ApiError, conflict, objectModified, plainError, serviceUnavailable } from "../api/errors.ts";
-import type { KubeObject } from "../api/object.ts";
+import { formatGroupVersion, type KubeObject } from "../api/object.ts";
 import { type Encoded, encodeObject } from "../lib/schema/encode.ts";
 import type { Resource } from "../resource/contract.ts";
 import { type Committed, type Conflict, StorageUnavailable, ValueTooLarge, type Write } from "../storage/contract.ts";
@@ -92,6 +92,8 @@ async function put(
   object: KubeObject,
 ): Promise<{ entry: Entry } | Conflict> {
   const store = storeOf(resource);
+  object.kind = store.form.kind;
+  object.apiVersion = formatGroupVersion(store.form.group, store.form.version);
   const encoded = encodeObject(object, store.form.schema);
   if (existing !== undefined && isSame(existing, encoded)) return { entry: existing };
   const { ttlSeconds } = resource.definition.strategy;
