@@ -13,10 +13,15 @@ interface Batch {
   readonly bytes: number;
   /** When it came, in milliseconds. */
   readonly at: number;
+  /** Stays until then whatever the limits say: somebody asked for it, and is about to read it. */
+  readonly heldUntil: number;
 }
 
 /** Stands where a batch was. */
-const dropped: Batch = { events: [], bytes: 0, at: 0 };
+const dropped: Batch = { events: [], bytes: 0, at: 0, heldUntil: 0 };
+
+/** How long events that were brought back wait for their reader. */
+const heldMs = 10_000;
 
 /** What an event costs besides its object's bytes. */
 const eventBytes = 300;
@@ -35,6 +40,10 @@ export class EventRing {
   constructor(options: EventRingOptions, from: number) {
     this.#options = options;
     this.#from = from;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** All events after this revision are here. */
@@ -70,7 +79,7 @@ export class EventRing {
 
   /** @param events not empty */
   add(events: readonly CacheEvent[], now: number): void {
-    this.#batches.push(this.#counted(events, now));
+    this.#batches.push(this.#counted(events, now, 0));
     this.#forget(now);
   }
 
@@ -78,7 +87,7 @@ export class EventRing {
   addBefore(events: readonly CacheEvent[], from: number, now: number): void {
     this.#from = from;
     if (events.length === 0) return;
-    this.#batches.splice(0, this.#start, this.#counted(events, now));
+    this.#batches.splice(0, this.#start, this.#counted(events, now, now + heldMs));
     this.#start = 0;
     this.#first -= 1;
   }
@@ -98,8 +107,9 @@ export class EventRing {
   #forget(now: number): void {
     const { eventsMax, bytesMax, ageMaxMs } = this.#options;
     while (this.#start < this.#batches.length - 1) {
-      const { events, at, bytes } = this.#batches[this.#start] as Batch;
+      const { events, at, bytes, heldUntil } = this.#batches[this.#start] as Batch;
       if (this.#events <= eventsMax && this.#bytes <= bytesMax && now - at <= ageMaxMs) break;
+      if (now < heldUntil) break;
       this.#events -= events.length;
       this.#bytes -= bytes;
       this.#from = lastRevision(events);
@@ -113,11 +123,11 @@ export class EventRing {
     this.#start = 0;
   }
 
-  #counted(events: readonly CacheEvent[], at: number): Batch {
+  #counted(events: readonly CacheEvent[], at: number, heldUntil: number): Batch {
     const bytes = bytesOf(events);
     this.#events += events.length;
     this.#bytes += bytes;
-    return { events, bytes, at };
+    return { events, bytes, at, heldUntil };
   }
 }
 

@@ -31,6 +31,8 @@ const defaults = { eventsMax: 20_000, eventBytesMax: 16 << 20, eventAgeMaxMs: 5 
 /** How long a read waits for a revision that this cache has not seen. */
 const freshWaitMs = 3000;
 const loadPage = 1000;
+/** The events kept and those read back together have at most so many times the bytes of the limit. */
+const reachedMax = 4;
 /** Loads that may be overtaken by compaction before one succeeds. */
 const loadAttemptsMax = 3;
 
@@ -115,11 +117,16 @@ class StorageWatchCache implements WatchCache {
 
   async reach(revision: number): Promise<void> {
     if (!this.#loaded) await this.ready();
+    this.#deliver();
     const to = this.#ring.from;
     if (revision >= to) return;
-    const events = await readHistory(this.#options, { after: revision, to, bytesMax: this.#options.eventBytesMax });
+    const bytesMax = this.#options.eventBytesMax * reachedMax - this.#ring.bytes;
+    const events = await readHistory(this.#options, { after: revision, to, bytesMax });
     // Another reader may have reached back meanwhile, or events may have gone; then there is a gap, and the subscriber gets his 410.
-    if (events !== undefined && this.#ring.from === to) this.#ring.addBefore(events, revision, this.#options.clock.now());
+    if (events === undefined || this.#ring.from !== to) return;
+    // Readers whose batches had gone have numbers that mean others from here on.
+    for (const reader of this.#readers) if (reader.next < this.#ring.first) reader.next = Number.NEGATIVE_INFINITY;
+    this.#ring.addBefore(events, revision, this.#options.clock.now());
   }
 
   subscribe(from: number, subscriber: CacheSubscriber): CacheSubscription {

@@ -1,0 +1,281 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Clock, systemClock } from "../api/clock.ts";
+import { ApiError } from "../api/errors.ts";
+import type { Storage } from "../storage/contract.ts";
+import { openMemoryStorage } from "../storage/memory.ts";
+import { seededRandom } from "../testing/seeded-random.ts";
+import type { CacheEvent, CacheSubscription, Entry, Snapshot, WatchCache } from "./contract.ts";
+import { type EntrySource, makeEntry } from "./entry.ts";
+import { openWatchCache, type WatchCacheOptions } from "./watch-cache.ts";
+
+const prefix = "/registry/things/";
+const source = { prefix, fingerprint: 1, selectableFields: {} } as unknown as EntrySource;
+const head = '{"kind":"Thing","apiVersion":"v1",';
+const seal = { fingerprint: 1, itemOffset: head.length, versionOffset: head.length + '"metadata":{'.length };
+
+interface Fixture {
+  readonly storage: Storage;
+  readonly cache: WatchCache;
+  /** @returns the revision */
+  put(name: string, label: string): Promise<number>;
+  remove(name: string): Promise<number>;
+}
+
+async function fixture(options: Partial<WatchCacheOptions> = {}, clock: Clock = systemClock): Promise<Fixture> {
+  const storage = await openMemoryStorage({ clock, historyMs: 300_000, historyBytesMax: 1 << 30, valueBytesMax: 1 << 20 });
+  const entryOf: WatchCacheOptions["entryOf"] = ({ key, revision, value }) => makeEntry(key, revision, value, seal, source);
+  const cache = openWatchCache({ storage, prefix, clock, entryOf, ...options });
+  const commit = async (key: string, value: Buffer | null): Promise<number> => {
+    const done = await storage.commit([], [{ key, value, seal }]);
+    assert.ok(done.ok);
+    return done.revision;
+  };
+  return {
+    storage,
+    cache,
+    put: (name, label) => commit(prefix + name, Buffer.from(`${head}"metadata":{"name":${JSON.stringify(name)},"labels":{"l":"${label}"}}}`)),
+    remove: (name) => commit(prefix + name, null),
+  };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const show = (entry: Entry): string => `${entry.key.slice(prefix.length)}@${entry.revision}=${entry.index.labels.get("l")}`;
+const showAll = (snapshot: Snapshot): string[] => [...snapshot.range(prefix)].map(show);
+const showEvent = ({ type, entry, previous }: CacheEvent): string => `${type} ${show(entry)}${previous ? ` was ${show(previous)}` : ""}`;
+
+function record(cache: WatchCache, from: number, into: string[]): CacheSubscription {
+  return cache.subscribe(from, { events: (batch) => void into.push(...batch.map(showEvent)), end: () => into.push("end") });
+}
+
+async function statusOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => "no error",
+    (error: unknown) => (error instanceof ApiError ? `${error.status.code} ${error.status.message}` : String(error)),
+  );
+}
+
+test("bytes carry the revision, and a deletion's revision on the last state", async () => {
+  const { cache, put, remove } = await fixture();
+  await put("a", "1");
+  const events: CacheEvent[] = [];
+  const entry = (await cache.current()).get(`${prefix}a`) as Entry;
+  cache.subscribe(entry.revision, { events: (batch) => void events.push(...batch), end() {} });
+  await remove("a");
+  await turn();
+  assert.equal(entry.json.toString(), `${head}"metadata":{"resourceVersion":"2","name":"a","labels":{"l":"1"}}}`);
+  assert.equal(entry.json.buffer.byteLength, entry.json.length);
+  assert.equal(events[0]?.entry.json.toString(), entry.json.toString().replace('"2"', '"3"'));
+});
+
+test("events come in batches, those of one turn together, the same batch for all", async () => {
+  const { cache, put, remove } = await fixture();
+  await put("a", "1");
+  const from = (await cache.current()).revision;
+  const batches: (readonly CacheEvent[])[][] = [[], []];
+  for (const own of batches) cache.subscribe(from, { events: (batch) => void own.push(batch), end() {} });
+  await Promise.all([put("b", "1"), put("a", "2"), remove("b")]);
+  await turn();
+  assert.deepEqual(
+    batches[0]?.map((batch) => batch.map(showEvent)),
+    [["ADDED b@3=1", "MODIFIED a@4=2 was a@2=1", "DELETED b@5=1 was b@3=1"]],
+  );
+  assert.equal(batches[0]?.[0], batches[1]?.[0]);
+});
+
+test("snapshots stay as they are; exact ones are rebuilt from events, kept ones and the store", async () => {
+  const { cache, put, remove } = await fixture({ eventsMax: 2 });
+  await put("a", "1");
+  const first = await cache.current();
+  await put("b", "1");
+  await turn();
+  await put("a", "2");
+  await turn();
+  await remove("b");
+  await turn();
+  await put("c", "1");
+  await turn();
+  assert.deepEqual(showAll(first), ["a@2=1"]);
+  const rows: [revision: number, want: string[]][] = [
+    [2, ["a@2=1"]],
+    [3, ["a@2=1", "b@3=1"]],
+    [4, ["a@4=2", "b@3=1"]],
+    [5, ["a@4=2"]],
+    [6, ["a@4=2", "c@6=1"]],
+  ];
+  for (const [revision, want] of rows) {
+    const exact = await cache.exactly(revision);
+    assert.deepEqual([exact.revision, exact.count(prefix), showAll(exact)], [revision, want.length, want]);
+    assert.equal(await cache.exactly(revision), exact);
+  }
+});
+
+test("revisions that are gone or not yet there are refused in upstream's words", async () => {
+  const clock: Clock = {
+    now: () => 0,
+    after: (_delay, run) => {
+      queueMicrotask(run);
+      return () => {};
+    },
+  };
+  const { storage, cache, put } = await fixture({}, clock);
+  await put("a", "1");
+  await put("a", "2");
+  await put("a", "3");
+  await storage.compact(3);
+  await cache.ready();
+  const rows: [what: string, ask: () => Promise<unknown>, want: string][] = [
+    ["exact, compacted", () => cache.exactly(2), "410 The resourceVersion for the provided list is too old."],
+    ["exact, future", () => cache.exactly(99), "504 Timeout: Too large resource version: 99, current: 4"],
+    ["not older, future", () => cache.notOlderThan(99), "504 Timeout: Too large resource version: 99, current: 4"],
+    ["watch, compacted", () => cache.reach(1), "410 too old resource version: 1 (3)"],
+    ["watch, before the cache was loaded", () => cache.reach(3), "no error"],
+  ];
+  for (const [what, ask, want] of rows) assert.equal(await statusOf(ask()), want, what);
+  assert.throws(() => cache.subscribe(1, { events() {}, end() {} }), /too old resource version: 1 \(3\)/);
+});
+
+test("a read of a coming revision waits for it", async () => {
+  const { cache, put } = await fixture();
+  await cache.ready();
+  const later = cache.notOlderThan(2);
+  await put("a", "1");
+  assert.deepEqual(showAll(await later), ["a@2=1"]);
+});
+
+test("what happened before the cache was loaded is read from the store's log", async () => {
+  const { cache, put, remove } = await fixture();
+  await put("a", "1");
+  await put("b", "1");
+  await put("a", "2");
+  await remove("b");
+  await cache.ready();
+  await cache.reach(2);
+  const seen: string[] = [];
+  record(cache, 2, seen);
+  assert.deepEqual(seen, ["ADDED b@3=1", "MODIFIED a@4=2 was a@2=1", "DELETED b@5=1 was b@3=1"]);
+});
+
+test("a paused subscriber goes on where he was, until the events are gone", async () => {
+  const { cache, put } = await fixture({ eventsMax: 3 });
+  await cache.ready();
+  const seen: string[] = [];
+  let more = false;
+  const subscription = cache.subscribe(1, {
+    events(batch) {
+      seen.push(...batch.map(showEvent));
+      return more;
+    },
+    end: () => seen.push("end"),
+  });
+  for (const name of ["a", "b", "c"]) {
+    await put(name, "1");
+    await turn();
+  }
+  assert.deepEqual([seen, subscription.delivered], [["ADDED a@2=1"], 2]);
+  more = true;
+  subscription.resume();
+  assert.deepEqual(seen, ["ADDED a@2=1", "ADDED b@3=1", "ADDED c@4=1"]);
+  more = false;
+  for (const name of ["d", "e", "f", "g", "h"]) {
+    await put(name, "1");
+    await turn();
+  }
+  subscription.resume();
+  assert.deepEqual(seen.slice(3), ["ADDED d@5=1", "end"]);
+});
+
+test("closing the store ends subscribers", async () => {
+  const { storage, cache } = await fixture();
+  await cache.ready();
+  const seen: string[] = [];
+  record(cache, 1, seen);
+  await storage.close();
+  assert.deepEqual(seen, ["end"]);
+});
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const steps = Number(process.env.STEPS ?? 3000);
+
+test(`observers see the one history, cut and resumed at random (SEED=${seed})`, async () => {
+  const random = seededRandom(seed);
+  let now = 0;
+  const clock: Clock = { ...systemClock, now: () => now };
+  const { storage, cache, put, remove } = await fixture({ eventsMax: 40, eventBytesMax: 20_000 }, clock);
+  const truth: { revision: number; text: string }[] = [];
+  const states = new Map<number, string[]>();
+  const present = new Map<string, string>();
+  const observers: { from: number; seen: string[]; subscription: CacheSubscription | undefined; paused: boolean }[] = [];
+  const watch = async (observer: (typeof observers)[number]): Promise<void> => {
+    const last = observer.seen.at(-1);
+    const from = last === undefined ? observer.from : Number(/@(\d+)/.exec(last)?.[1]);
+    await cache.reach(from);
+    observer.subscription = cache.subscribe(from, {
+      events(batch) {
+        observer.seen.push(...batch.map(showEvent));
+        observer.paused = random(4) === 0;
+        return !observer.paused;
+      },
+      end: () => (observer.subscription = undefined),
+    });
+  };
+  states.set(1, []);
+  await cache.ready();
+  let revision = 1;
+  const change = async (): Promise<void> => {
+    const name = `n${random(12)}`;
+    const was = present.get(name);
+    const label = String(random(3));
+    if (was !== undefined && random(3) === 0) {
+      revision = await remove(name);
+      present.delete(name);
+      truth.push({ revision, text: `DELETED ${name}@${revision}=${was.split("=")[1]} was ${was}` });
+    } else {
+      revision = await put(name, label);
+      const now = `${name}@${revision}=${label}`;
+      present.set(name, now);
+      truth.push({ revision, text: was === undefined ? `ADDED ${now}` : `MODIFIED ${now} was ${was}` });
+    }
+    states.set(
+      revision,
+      [...present].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text),
+    );
+  };
+  for (let step = 0; step < steps; step++) {
+    const dice = random(20);
+    now += random(100);
+    if (dice < 12) await change();
+    else if (dice < 13) await turn();
+    else if (dice < 14 && observers.length < 8) {
+      const observer = { from: Math.max(storage.compacted(), revision - random(60), 1), seen: [], subscription: undefined, paused: false };
+      observers.push(observer);
+      await watch(observer);
+    } else if (dice < 17 && observers.length > 0) {
+      const observer = observers[random(observers.length)] as (typeof observers)[number];
+      if (observer.subscription === undefined) await watch(observer);
+      else if (observer.paused) {
+        observer.paused = false;
+        observer.subscription.resume();
+      } else if (random(3) === 0) {
+        observer.subscription.close();
+        observer.subscription = undefined;
+      }
+    } else {
+      const wanted = Math.max(storage.compacted(), revision - random(80), 1);
+      const exact = await cache.exactly(wanted);
+      assert.deepEqual(showAll(exact), states.get(wanted), `state at ${wanted}`);
+      assert.deepEqual(showAll(await cache.current()), states.get(revision));
+    }
+  }
+  for (const observer of observers) {
+    for (let tries = 0; tries < 10_000 && observer.seen.at(-1) !== truth.at(-1)?.text; tries++) {
+      if (observer.subscription === undefined) await watch(observer);
+      else observer.subscription.resume();
+      await turn();
+    }
+    assert.deepEqual(
+      observer.seen,
+      truth.filter((event) => event.revision > observer.from).map(({ text }) => text),
+    );
+  }
+});
