@@ -11,12 +11,13 @@ import {
   RevisionCompacted,
   RevisionInFuture,
   type Storage,
-  type Stored,
   StorageUnavailable,
+  type Stored,
   type Subscription,
   ValueTooLarge,
   type Write,
 } from "./contract.ts";
+import { LogHub } from "./log-hub.ts";
 import type { StorageOptions } from "./options.ts";
 
 interface Past {
@@ -42,7 +43,7 @@ class MemoryStorage implements Storage {
   #revision = 1;
   #compacted = 0;
   #closed = false;
-  readonly #subscribers = new Map<string, Set<LogSubscriber>>();
+  readonly #hub = new LogHub();
   readonly #expiries = new Map<string, { revision: number; cancel: () => void }>();
 
   constructor(options: StorageOptions) {
@@ -84,41 +85,33 @@ class MemoryStorage implements Storage {
       const current = this.#current.get(key);
       if ((current?.revision ?? 0) !== revision) return { ok: false, key, current };
     }
-    if (writes.length === 0) return { ok: true, revision: this.#revision };
+    const effective = writes.filter(({ key, value }) => value !== null || this.#current.has(key));
+    if (effective.length === 0) return { ok: true, revision: this.#revision };
     const revision = ++this.#revision;
-    const batch: LogEvent[] = [];
-    for (const write of writes) {
-      const event = this.#apply(write, revision);
-      if (event !== undefined) batch.push(event);
-    }
+    const batch = effective.map((write) => this.#apply(write, revision));
     this.#remember(batch);
-    this.#deliver(batch);
+    this.#hub.deliver(batch, this.#revision);
     return { ok: true, revision };
   }
 
   log(prefix: string, from: number, subscriber: LogSubscriber): Subscription {
     if (from < this.#compacted) throw new RevisionCompacted(this.#compacted);
-    const missed = this.#past.slice(this.#pastStart).filter(({ event }) => event.revision > from && event.key.startsWith(prefix));
     let open = true;
-    const subscribers = this.#subscribers.get(prefix) ?? new Set();
-    this.#subscribers.set(prefix, subscribers.add(subscriber));
-    if (missed.length > 0) {
-      const batch = missed.map(({ event }) => event);
-      const revision = this.#revision;
-      // Later commits are delivered synchronously, so this comes first only if nothing was committed meanwhile; hence at once after returning.
-      subscribers.delete(subscriber);
+    const missed = this.#eventsAfter(from, prefix);
+    if (missed.length === 0) this.#hub.add(prefix, subscriber);
+    else {
+      const seen = this.#revision;
       queueMicrotask(() => {
         if (!open) return;
-        const later = this.#past.slice(this.#pastStart).filter(({ event }) => event.revision > revision && event.key.startsWith(prefix));
-        subscriber.events([...batch, ...later.map(({ event }) => event)]);
+        subscriber.events([...missed, ...this.#eventsAfter(seen, prefix)]);
         subscriber.progress(this.#revision);
-        if (open) subscribers.add(subscriber);
+        this.#hub.add(prefix, subscriber);
       });
-    } else queueMicrotask(() => open && subscriber.progress(this.#revision));
+    }
     return {
-      close() {
+      close: () => {
         open = false;
-        subscribers.delete(subscriber);
+        this.#hub.remove(prefix, subscriber);
       },
     };
   }
@@ -147,17 +140,16 @@ class MemoryStorage implements Storage {
     if (this.#closed) return;
     this.#closed = true;
     for (const { cancel } of this.#expiries.values()) cancel();
-    for (const subscribers of this.#subscribers.values()) for (const subscriber of subscribers) subscriber.end(undefined);
-    this.#subscribers.clear();
+    this.#hub.end(undefined);
   }
 
-  #apply({ key, value, seal, ttlSeconds }: Write, revision: number): LogEvent | undefined {
+  #apply({ key, value, seal, ttlSeconds }: Write, revision: number): LogEvent {
     const previous = this.#current.get(key);
     this.#expiries.get(key)?.cancel();
     this.#expiries.delete(key);
     const previousRevision = previous?.revision ?? 0;
     if (value === null) {
-      if (previous === undefined) return undefined;
+      assert.ok(previous !== undefined, "only what is there is deleted");
       this.#current.delete(key);
       this.#keys.splice(this.#position(key), 1);
       return { type: "delete", key, revision, previousRevision, value: previous.value, previous, ...(previous.seal && { seal: previous.seal }) };
@@ -196,15 +188,14 @@ class MemoryStorage implements Storage {
     this.#pastStart = 0;
   }
 
-  #deliver(batch: readonly LogEvent[]): void {
-    for (const [prefix, subscribers] of this.#subscribers) {
-      if (subscribers.size === 0) continue;
-      const own = batch.filter(({ key }) => key.startsWith(prefix));
-      for (const subscriber of subscribers) {
-        if (own.length > 0) subscriber.events(own);
-        subscriber.progress(this.#revision);
-      }
+  #eventsAfter(from: number, prefix: string): LogEvent[] {
+    const events: LogEvent[] = [];
+    for (let index = this.#past.length - 1; index >= this.#pastStart; index--) {
+      const { event } = this.#past[index] as Past;
+      if (event.revision <= from) break;
+      if (event.key.startsWith(prefix)) events.push(event);
     }
+    return events.reverse();
   }
 
   #checkReadable(revision: number): void {
