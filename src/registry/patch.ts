@@ -25,7 +25,7 @@ export function patch(registry: RegistryContext, request: PatchRequest): Promise
     ...request,
     createsMissing: patcher.createsMissing,
     next(current) {
-      const patched = patchTree(registry.catalog, request, current && atVersion(current(), target), expectedKind(target));
+      const patched = patchTree(registry.catalog, request, () => current && atVersion(current(), target), expectedKind(target));
       checkNames(patched, request); // Before defaults, which may read the name.
       return toStorageVersion(patched, target);
     },
@@ -36,15 +36,18 @@ export type PatchTreeRequest = Pick<PatchRequest, "patcher" | "fieldValidation" 
 
 /**
  * Applies the patch and checks the outcome.
- * @param current at the expected version; used up
+ * @param current a fresh copy at the expected version, at each call; undefined when there is no object
  * @throws ApiError 400, 413, 422
  */
-export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: KubeObject | undefined, expected: ExpectedKind): KubeObject {
-  const patched = request.patcher.apply({ current, schema: expected.schema });
-  const decoded = conformPatched(patched, expected, catalog);
+export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: () => KubeObject | undefined, expected: ExpectedKind): KubeObject {
+  const apply = (): Patched => request.patcher.apply({ current: current(), schema: expected.schema });
+  // Checking changes the document, and telling it is dear: whoever must tell it patches again.
+  const refusal = (why: string): ApiError => invalidPatch(apply().describe(), why);
+  const patched = apply();
+  const decoded = conformPatched(patched, expected, catalog, refusal);
   const problems = [...patched.problems, ...decoded.problems.sort()];
   if (problems.length > 0 && request.fieldValidation !== "Ignore") {
-    if (request.fieldValidation === "Strict") throw invalidPatch(patched.describe(), strictError(problems));
+    if (request.fieldValidation === "Strict") throw refusal(strictError(problems));
     request.warnings.push(...problems);
   }
   const object = withMetadata(decoded.object);
@@ -53,17 +56,17 @@ export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: 
   return object;
 }
 
-function conformPatched(patched: Patched, expected: ExpectedKind, catalog: Catalog): Decoded {
-  const described = patched.describe(); // Checking changes the document.
+function conformPatched({ document }: Patched, expected: ExpectedKind, catalog: Catalog, refusal: (why: string) => ApiError): Decoded {
+  let decoded: Decoded;
   try {
-    const decoded = conform(patched.document, expected.schema);
-    const problem = kindChanged(decoded.object, expected, catalog);
-    if (problem !== undefined) throw invalidPatch(described, problem);
-    return decoded;
+    decoded = conform(document, expected.schema);
   } catch (error) {
-    if (error instanceof DecodeError) throw invalidPatch(described, error.message);
+    if (error instanceof DecodeError) throw refusal(error.message);
     throw error;
   }
+  const problem = kindChanged(decoded.object, expected, catalog);
+  if (problem !== undefined) throw refusal(problem);
+  return decoded;
 }
 
 /** A patch may leave out what kind of object it is, not change it. */
@@ -75,7 +78,7 @@ function kindChanged({ kind, apiVersion }: Record<string, unknown>, expected: Ex
 }
 
 /** Upstream's error about a patched document names no kind. */
-export function invalidPatch(value: string, why: string): ApiError {
+function invalidPatch(value: string, why: string): ApiError {
   const errors = new FieldErrors();
   errors.invalid("patch", value, why);
   return invalid("", "", "", errors.causes);

@@ -12,8 +12,8 @@ import { update } from "./update.ts";
 
 export interface ScaleRequest extends WriteRequest {
   readonly ifMatch?: string | undefined;
-  /** The wanted Scale. @param current the present one, the callee's @throws ApiError to end the write */
-  next(current: KubeObject): KubeObject;
+  /** The wanted Scale. @param current the present one, a fresh copy at each call @throws ApiError to end the write */
+  next(current: () => KubeObject): KubeObject;
 }
 
 /** @returns the Scale as it is now @throws ApiError 400, 403 (admission), 404, 405, 409, 422 */
@@ -24,7 +24,7 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
     ...request,
     next(current) {
       const object = (current as NonNullable<typeof current>)(); // No kind with a scale is created by an update.
-      const scale = request.next(mapping.toScale(object));
+      const scale = request.next(() => mapping.toScale(object));
       checkNames(scale, request);
       checkScale(resource, object, scale);
       mapping.applyScale(object, Number(scale.spec?.replicas ?? 0));

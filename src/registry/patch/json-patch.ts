@@ -1,11 +1,12 @@
 /** JSON Patch (RFC 6902). Source: resource-api §4.5; apiserver's patch handler. */
 import { badRequest, tooLarge, unprocessable } from "../../api/errors.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
-import { goKindOf, JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
+import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { applyJsonPatch, JsonPatchError, type JsonPatchOperation } from "../../lib/json-patch/json-patch.ts";
 import type { FieldValidation } from "../contract.ts";
 import type { Patched, Patcher } from "./contract.ts";
+import { readPatchJson } from "./read-patch.ts";
 
 const operationsMax = 10_000;
 
@@ -59,9 +60,9 @@ function readOperations(body: Buffer, fieldValidation: FieldValidation): Operati
   return { operations: list.map((item) => (item ?? {}) as JsonPatchOperation), problems };
 }
 
-function parse(body: Buffer, prefix: string): ReturnType<typeof parseJson> {
+function parse(body: Buffer, prefix: string): ParsedJson {
   try {
-    return parseJson(body);
+    return readPatchJson(body);
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw badRequest(prefix + error.message);
     throw error;

@@ -1,10 +1,11 @@
 /** JSON Merge Patch (RFC 7386). Source: resource-api §4.5; apiserver's patch handler. */
 import { badRequest } from "../../api/errors.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
-import { goKindOf, JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
+import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse.ts";
 import { applyMergePatch } from "../../lib/json-patch/merge-patch.ts";
 import type { FieldValidation } from "../contract.ts";
 import type { Patched, Patcher } from "./contract.ts";
+import { readPatchJson } from "./read-patch.ts";
 
 /** The body is read when there is something to patch: 404 comes first. */
 export function mergePatcher(body: Buffer, fieldValidation: FieldValidation): Patcher {
@@ -19,10 +20,10 @@ export function mergePatcher(body: Buffer, fieldValidation: FieldValidation): Pa
 }
 
 /** @throws ApiError 400 when it is no object */
-function readPatch(body: Buffer, fieldValidation: FieldValidation): ReturnType<typeof parseJson> {
+function readPatch(body: Buffer, fieldValidation: FieldValidation): ParsedJson {
   const isChecked = fieldValidation !== "Ignore";
   try {
-    const parsed = parseJson(body);
+    const parsed = readPatchJson(body);
     const { value } = parsed;
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return parsed;
     if (value === null || !isChecked) throw badRequest("Invalid JSON Patch");

@@ -1,10 +1,11 @@
 /** Strategic merge patch, driven by the schema's merge keys. Source: resource-api §4.5; apiserver's patch handler. */
 import { ApiError, badRequest, plainError, unprocessable } from "../../api/errors.ts";
-import { goKindOf, JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
+import { goKindOf, JsonSyntaxError } from "../../lib/json/parse.ts";
 import { cloneJson } from "../../lib/json/values.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { applyStrategicMergePatch, StrategicMergeError } from "../../lib/strategic-merge/strategic-merge.ts";
 import type { Patched, Patcher } from "./contract.ts";
+import { readPatchJson } from "./read-patch.ts";
 
 /** The body is read when there is something to patch: 404 comes first. */
 export function strategicMergePatcher(body: Buffer): Patcher {
@@ -21,7 +22,7 @@ export function strategicMergePatcher(body: Buffer): Patcher {
 /** @throws ApiError 400 when it is no object */
 function readPatch(body: Buffer): { readonly value: Record<string, unknown>; readonly duplicates: string[] } {
   try {
-    const { value, duplicates } = parseJson(body);
+    const { value, duplicates } = readPatchJson(body);
     if (value !== null && (typeof value !== "object" || Array.isArray(value))) {
       throw badRequest(`json: cannot unmarshal ${goKindOf(value)} into Go value of type map[string]interface {}`);
     }
