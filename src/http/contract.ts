@@ -27,6 +27,10 @@ export interface Exchange {
   readonly closed: boolean;
   /** Whether something was already answered. */
   readonly answered: boolean;
+  /** Of the answer; 0 before it. */
+  readonly status: number;
+  /** Bytes of the answer's body so far. */
+  readonly sentBytes: number;
 }
 
 export interface BodyStream {

@@ -34,6 +34,12 @@ export async function ask(
     get answered() {
       return answer !== undefined;
     },
+    get status() {
+      return answer?.status ?? 0;
+    },
+    get sentBytes() {
+      return answer?.body.length ?? 0;
+    },
   };
   await handler({
     exchange,

@@ -1,21 +1,27 @@
 /** An exchange over HTTP/1.1. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../contract.ts";
-import type { Peer } from "./peer.ts";
+import { WritableBody } from "./body-stream.ts";
+import { CloseCallbacks } from "./close-callbacks.ts";
+import type { Connection } from "./http2-exchange.ts";
 import { readBody } from "./read-body.ts";
-import { writableBody } from "./writable-body.ts";
 
 export class Http1Exchange implements Exchange {
   readonly protocol = "HTTP/1.1";
-  answered = false;
+  status = 0;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #peer: Peer;
+  readonly #connection: Connection;
+  readonly #closeCallbacks: CloseCallbacks;
+  #body: WritableBody | undefined;
+  #wholeBytes = 0;
 
-  constructor(request: IncomingMessage, response: ServerResponse, peer: Peer) {
+  constructor(request: IncomingMessage, response: ServerResponse, connection: Connection) {
     this.#request = request;
     this.#response = response;
-    this.#peer = peer;
+    this.#connection = connection;
+    this.#closeCallbacks = new CloseCallbacks(response);
+    // The client went away; what waits for the answer hears of it by its close.
     request.on("error", () => response.destroy());
     response.on("error", () => response.destroy());
   }
@@ -24,20 +30,30 @@ export class Http1Exchange implements Exchange {
     return this.#request.method ?? "";
   }
 
+  /** A client that takes us for a proxy sends the whole address. */
   get target(): string {
-    return this.#request.url ?? "";
+    const url = this.#request.url ?? "";
+    return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
   }
 
   get remoteAddress(): string {
-    return this.#peer.address;
+    return this.#connection.peer.address;
   }
 
   get peerCertificate(): PeerCertificate | undefined {
-    return this.#peer.certificate;
+    return this.#connection.peer.certificate;
   }
 
   get closed(): boolean {
     return this.#response.destroyed || this.#response.closed;
+  }
+
+  get answered(): boolean {
+    return this.status !== 0;
+  }
+
+  get sentBytes(): number {
+    return this.#body?.writtenBytes ?? this.#wholeBytes;
   }
 
   header(name: string): string | undefined {
@@ -46,29 +62,43 @@ export class Http1Exchange implements Exchange {
   }
 
   body(bytesMax: number): Promise<Buffer> {
-    return readBody(this.#request, bytesMax, this.header("content-length"));
+    const { clock, bodyMs } = this.#connection;
+    return readBody(this.#request, { bytesMax, announced: this.header("content-length"), clock, withinMs: bodyMs });
   }
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
-    this.answered = true;
+    this.status = status;
     if (this.closed) return;
-    this.#response.writeHead(status, { ...headers, "content-length": String(body?.length ?? 0) });
-    this.#response.end(this.method === "HEAD" ? undefined : body);
-    this.#request.resume();
+    this.#dropRequest();
+    const length = body?.length ?? 0;
+    this.#response.writeHead(status, { ...headers, "content-length": String(length) });
+    if (this.method === "HEAD" || length === 0) {
+      this.#response.end();
+    } else {
+      this.#wholeBytes = length;
+      this.#response.end(body);
+    }
   }
 
   stream(status: number, headers: AnswerHeaders): BodyStream {
-    this.answered = true;
+    this.status = status;
     const response = this.#response;
     if (!this.closed) {
+      this.#dropRequest();
       response.writeHead(status, headers);
       response.flushHeaders();
     }
-    this.#request.resume();
-    return writableBody(response, () => response.destroy());
+    this.#body = new WritableBody(response, () => response.destroy());
+    return this.#body;
   }
 
   onClose(run: () => void): void {
-    this.#response.once("close", run);
+    this.#closeCallbacks.add(run);
+  }
+
+  /** What of the body was not read is thrown away; after a body that was refused half-way the connection is of no more use. */
+  #dropRequest(): void {
+    if (this.#request.readableFlowing === false && !this.#request.complete) this.#response.shouldKeepAlive = false;
+    this.#request.resume();
   }
 }

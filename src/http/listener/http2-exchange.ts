@@ -1,38 +1,60 @@
 /** An exchange on one HTTP/2 stream. */
 import http2 from "node:http2";
+import type { Clock } from "../../api/clock.ts";
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../contract.ts";
+import { WritableBody } from "./body-stream.ts";
+import { CloseCallbacks } from "./close-callbacks.ts";
 import type { Peer } from "./peer.ts";
 import { readBody } from "./read-body.ts";
-import { writableBody } from "./writable-body.ts";
+
+/** What exchanges of one connection share. */
+export interface Connection {
+  readonly peer: Peer;
+  readonly clock: Clock;
+  readonly bodyMs: number;
+}
 
 export class Http2Exchange implements Exchange {
   readonly method: string;
   readonly target: string;
   readonly protocol = "HTTP/2.0";
-  answered = false;
+  status = 0;
   readonly #stream: http2.ServerHttp2Stream;
   readonly #headers: http2.IncomingHttpHeaders;
-  readonly #peer: Peer;
+  readonly #connection: Connection;
+  readonly #closeCallbacks: CloseCallbacks;
+  #body: WritableBody | undefined;
+  #wholeBytes = 0;
 
-  constructor(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, peer: Peer) {
+  constructor(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, connection: Connection) {
     this.#stream = stream;
     this.#headers = headers;
-    this.#peer = peer;
+    this.#connection = connection;
     this.method = headers[":method"] ?? "";
     this.target = headers[":path"] ?? "";
+    this.#closeCallbacks = new CloseCallbacks(stream);
+    // A reset by the client; what waits for the stream hears of it by its close.
     stream.on("error", () => stream.destroy());
   }
 
   get remoteAddress(): string {
-    return this.#peer.address;
+    return this.#connection.peer.address;
   }
 
   get peerCertificate(): PeerCertificate | undefined {
-    return this.#peer.certificate;
+    return this.#connection.peer.certificate;
   }
 
   get closed(): boolean {
     return this.#stream.destroyed || this.#stream.closed;
+  }
+
+  get answered(): boolean {
+    return this.status !== 0;
+  }
+
+  get sentBytes(): number {
+    return this.#body?.writtenBytes ?? this.#wholeBytes;
   }
 
   header(name: string): string | undefined {
@@ -41,37 +63,43 @@ export class Http2Exchange implements Exchange {
   }
 
   body(bytesMax: number): Promise<Buffer> {
-    return readBody(this.#stream, bytesMax, this.header("content-length"));
+    const { clock, bodyMs } = this.#connection;
+    return readBody(this.#stream, { bytesMax, announced: this.header("content-length"), clock, withinMs: bodyMs });
   }
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
-    this.answered = true;
+    this.status = status;
     if (this.closed) return;
     const stream = this.#stream;
     const length = body?.length ?? 0;
-    if (this.method === "HEAD" || body === undefined || length === 0) {
-      stream.respond({ ":status": status, ...headers, "content-length": String(length) }, { endStream: true });
+    const whole = { ":status": status, ...headers, "content-length": String(length) };
+    if (length === 0 || this.method === "HEAD") {
+      stream.respond(whole, { endStream: true });
     } else {
-      stream.respond({ ":status": status, ...headers, "content-length": String(length) });
+      this.#wholeBytes = length;
+      stream.respond(whole);
       stream.end(body);
     }
     this.#dropRequest();
   }
 
   stream(status: number, headers: AnswerHeaders): BodyStream {
-    this.answered = true;
+    this.status = status;
     const stream = this.#stream;
     if (!this.closed) stream.respond({ ":status": status, ...headers });
     this.#dropRequest();
-    return writableBody(stream, () => stream.close(http2.constants.NGHTTP2_CANCEL));
+    this.#body = new WritableBody(stream, () => stream.close(http2.constants.NGHTTP2_CANCEL));
+    return this.#body;
   }
 
   onClose(run: () => void): void {
-    this.#stream.once("close", run);
+    this.#closeCallbacks.add(run);
   }
 
-  /** What of the request was not read is thrown away: the stream closes when both sides have ended. */
+  /** The stream closes when both sides have ended. A body that was refused half-way is not waited for. */
   #dropRequest(): void {
-    if (!this.#stream.readableEnded) this.#stream.resume();
+    const stream = this.#stream;
+    if (stream.readableFlowing === false && !stream.readableEnded) stream.once("finish", () => stream.close(http2.constants.NGHTTP2_NO_ERROR));
+    else stream.resume();
   }
 }

@@ -1,30 +1,52 @@
 /** Collects a request body within a limit. */
 import type { Readable } from "node:stream";
-import { badRequest, tooLarge } from "../../api/errors.ts";
+import type { Clock } from "../../api/clock.ts";
+import { badRequest, timeout, tooLarge } from "../../api/errors.ts";
+
+export interface BodyLimits {
+  readonly bytesMax: number;
+  /** The Content-Length, when there is one. */
+  readonly announced: string | undefined;
+  readonly clock: Clock;
+  readonly withinMs: number;
+}
+
+/** Bytes beyond the limit that are still taken and thrown away: many clients do not look for an answer before they have sent everything. */
+const discardedBytesMax = 16 << 20;
 
 /**
- * @param announced the Content-Length, when there is one
- * @throws ApiError 413 beyond the limit; what follows is thrown away · 400 when the client goes away
+ * The source flows only until the promise settles.
+ * @throws ApiError 413 beyond the limit · 400 when the client goes away · 504 when the body takes too long
  */
-export function readBody(source: Readable, bytesMax: number, announced: string | undefined): Promise<Buffer> {
+export function readBody(source: Readable, { bytesMax, announced, clock, withinMs }: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let size = 0;
-    const refuse = (): void => {
-      source.off("data", take);
-      source.resume();
-      reject(tooLarge(`limit is ${bytesMax}`));
+    const settle = (run: () => void): void => {
+      cancel();
+      source.off("data", take).off("end", finish).off("close", leave);
+      run();
+    };
+    const refuse = (error: Error): void => {
+      settle(() => {
+        source.pause();
+        reject(error);
+      });
     };
     const take = (piece: Buffer): void => {
       size += piece.length;
-      if (size > bytesMax) return refuse();
-      pieces.push(piece);
+      if (size <= bytesMax) pieces.push(piece);
+      else if (size > bytesMax + discardedBytesMax) refuse(tooLarge(`limit is ${bytesMax}`));
+      else pieces.length = 0;
     };
-    if (announced !== undefined && Number(announced) > bytesMax) return refuse();
-    source.on("data", take);
-    source.once("end", () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size)));
-    const gone = (): void => reject(badRequest("the client went away while its request was read"));
-    source.once("error", gone);
-    source.once("close", gone);
+    const finish = (): void => {
+      if (size > bytesMax) return refuse(tooLarge(`limit is ${bytesMax}`));
+      settle(() => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size)));
+    };
+    const leave = (): void => refuse(badRequest("the client went away while its request was read"));
+    const cancel = clock.after(withinMs, () => refuse(timeout("request did not complete within the allotted timeout")));
+    if (source.destroyed) return leave();
+    if (announced !== undefined && Number(announced) > bytesMax + discardedBytesMax) return refuse(tooLarge(`limit is ${bytesMax}`));
+    source.on("data", take).on("end", finish).on("close", leave);
   });
 }

@@ -1,0 +1,71 @@
+/** HTTP/2 on connections that are through their TLS handshake. */
+import http2 from "node:http2";
+import type { TLSSocket } from "node:tls";
+import type { Clock } from "../../api/clock.ts";
+import type { Exchange } from "../contract.ts";
+import { Http2Exchange } from "./http2-exchange.ts";
+import type { Limits } from "./limits.ts";
+import type { Protocol } from "./listen.ts";
+import { peerOf } from "./peer.ts";
+
+interface Parts {
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly onExchange: (exchange: Exchange) => void;
+}
+
+/** Bytes of request bodies that a client may send ahead: on one stream, and on all of a connection together. */
+const streamWindow = 256 << 10;
+const connectionWindow = 4 << 20;
+
+export function createHttp2(parts: Parts): Protocol {
+  const sessions = new Set<http2.ServerHttp2Session>();
+  return {
+    accept(socket) {
+      const session = openSession(socket, parts);
+      sessions.add(session);
+      session.once("close", () => sessions.delete(session));
+    },
+    stop() {
+      for (const session of sessions) session.close();
+    },
+  };
+}
+
+function openSession(socket: TLSSocket, { limits, clock, onExchange }: Parts): http2.ServerHttp2Session {
+  const peer = peerOf(socket, clock);
+  const about = { peer, clock, bodyMs: limits.bodyMs };
+  const session = http2.performServerHandshake(socket, {
+    settings: {
+      maxConcurrentStreams: limits.streamsMax,
+      maxHeaderListSize: limits.headerBytesMax,
+      initialWindowSize: streamWindow,
+      enablePush: false,
+    },
+    maxHeaderListPairs: limits.headersMax,
+    maxSessionMemory: limits.sessionMiBMax,
+  });
+  session.setLocalWindowSize(connectionWindow);
+  let open = 0;
+  session.on("stream", (stream, headers) => {
+    open++;
+    stream.once("close", () => {
+      open--;
+    });
+    onExchange(new Http2Exchange(stream, headers, about));
+  });
+  session.setTimeout(limits.idleMs, () => (open === 0 ? session.close() : checkAlive(session, clock, limits.pingMs)));
+  // Whatever is wrong with a connection ends it; each open stream hears of it by its own close.
+  session.on("error", () => session.destroy());
+  return session;
+}
+
+/** A quiet connection with watches on it is asked whether the client is still there. */
+function checkAlive(session: http2.ServerHttp2Session, clock: Clock, pingMs: number): void {
+  if (session.destroyed) return;
+  const cancel = clock.after(pingMs, () => session.destroy());
+  session.ping((error) => {
+    cancel();
+    if (error !== null) session.destroy();
+  });
+}

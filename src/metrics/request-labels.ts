@@ -1,0 +1,55 @@
+/** How upstream labels a request in its metrics. Values come from the catalogue only, so that clients cannot make up series. */
+import type { RequestContext } from "../http/contract.ts";
+
+export const requestLabelNames = ["verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"] as const;
+
+const writtenVerbs: Readonly<Record<string, string>> = {
+  get: "GET",
+  list: "LIST",
+  watch: "WATCH",
+  create: "POST",
+  update: "PUT",
+  patch: "PATCH",
+  delete: "DELETE",
+  deletecollection: "DELETECOLLECTION",
+  proxy: "CONNECT",
+};
+const readVerbs = new Set(["GET", "LIST", "WATCH"]);
+const connectSubresources = new Set(["exec", "attach", "portforward", "proxy", "log"]);
+const applyTypes = new Set(["application/apply-patch+yaml", "application/apply-patch+cbor"]);
+const healthPath = /^\/(?:livez|readyz|healthz)(?=\/|$)/;
+
+/**
+ * @returns values in the order of {@link requestLabelNames} with a space between, none of them has one;
+ *   undefined for requests that upstream does not count, such as discovery
+ */
+export function requestLabels(context: RequestContext): string | undefined {
+  const { info, resolved, exchange } = context;
+  if (!info.isResourceRequest) {
+    const health = healthPath.exec(info.path)?.[0];
+    return health === undefined || exchange.method !== "GET" ? undefined : `GET     ${health}  `;
+  }
+  if (resolved === undefined) return undefined;
+  const { group, resource } = resolved.resource.definition;
+  const { version, subresources } = resolved.version;
+  const subresource = info.subresource !== "" && subresources.some(({ name }) => name === info.subresource) ? info.subresource : "";
+  const verb = verbOf(context);
+  const dryRun = !readVerbs.has(verb) && info.query.get("dryRun") === "All" ? "All" : "";
+  return `${verb} ${dryRun} ${group} ${version} ${resource} ${subresource} ${scopeOf(context)} apiserver`;
+}
+
+function verbOf({ info, exchange }: RequestContext): string {
+  if (connectSubresources.has(info.subresource) && info.subresource !== "log") return "CONNECT";
+  if (info.verb === "patch" && applyTypes.has(exchange.header("content-type") ?? "")) return "APPLY";
+  return Object.hasOwn(writtenVerbs, info.verb) ? (writtenVerbs[info.verb] as string) : "OTHER";
+}
+
+function scopeOf({ info }: RequestContext): string {
+  if (info.name !== "" || info.verb === "create") return "resource";
+  return info.namespace === "" ? "cluster" : "namespace";
+}
+
+/** Watches and connections: what may take as long as it likes. */
+export function isLongRunning({ info }: RequestContext): boolean {
+  return info.verb === "watch" || connectSubresources.has(info.subresource);
+}

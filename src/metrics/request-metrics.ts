@@ -1,0 +1,148 @@
+/** Counts requests, their duration and the size of what was read. Source: apiserver's endpoints/metrics. */
+import type { Clock } from "../api/clock.ts";
+import type { Filter, RequestContext } from "../http/contract.ts";
+import { formatLabels, type Metric, type Sample } from "./exposition.ts";
+import { Histogram } from "./histogram.ts";
+import { isLongRunning, requestLabelNames, requestLabels } from "./request-labels.ts";
+
+const durationBounds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+const readOnlyVerbs = new Set(["get", "list", "watch", "head", "options"]);
+
+interface Series {
+  readonly labels: readonly string[];
+  readonly byStatus: Map<number, number>;
+  readonly duration: Histogram;
+  /** Of gets and lists only, as upstream does. */
+  readonly sizes: Histogram | undefined;
+}
+
+export interface RequestMetrics {
+  /** The first filter: counts the request from here until its exchange closes. */
+  readonly filter: Filter;
+  collect(): Metric[];
+}
+
+/** One series per distinct set of labels; these come from the catalogue, which bounds them. */
+export function requestMetrics(clock: Clock): RequestMetrics {
+  const all = new Map<string, Series>();
+  /** One request each as a sample, by its labels. */
+  const deprecated = new Map<string, string>();
+  const longRunning = new Set<RequestContext>();
+  const inFlight = { mutating: 0, readOnly: 0 };
+
+  function record(context: RequestContext): void {
+    const key = requestLabels(context);
+    if (key === undefined) return;
+    let series = all.get(key);
+    if (series === undefined) {
+      series = newSeries(key.split(" "));
+      all.set(key, series);
+      if (context.resolved?.version.deprecated !== undefined) deprecated.set(key, context.resolved.version.deprecated.removedIn ?? "");
+    }
+    const { status, sentBytes } = context.exchange;
+    series.byStatus.set(status, (series.byStatus.get(status) ?? 0) + 1);
+    series.duration.observe((clock.now() - context.receivedAt) / 1000);
+    series.sizes?.observe(sentBytes);
+  }
+
+  return {
+    filter(context) {
+      if (isLongRunning(context)) {
+        longRunning.add(context);
+        return context.exchange.onClose(() => {
+          longRunning.delete(context);
+          record(context);
+        });
+      }
+      const kind = readOnlyVerbs.has(context.info.verb) ? "readOnly" : "mutating";
+      inFlight[kind]++;
+      context.exchange.onClose(() => {
+        inFlight[kind]--;
+        record(context);
+      });
+    },
+    collect: () => [
+      requestTotal(all.values()),
+      requestDuration(all.values()),
+      responseSizes(all.values()),
+      currentInFlight(inFlight),
+      openLongRunning(longRunning),
+      requestedDeprecated(deprecated),
+    ],
+  };
+}
+
+function newSeries(labels: readonly string[]): Series {
+  const isRead = labels[0] === "GET" || labels[0] === "LIST";
+  return { labels, byStatus: new Map(), duration: new Histogram(durationBounds), sizes: isRead ? new Histogram(sizeBounds) : undefined };
+}
+
+function requestTotal(all: Iterable<Series>): Metric {
+  const samples: Sample[] = [];
+  for (const { labels, byStatus } of all) {
+    for (const [status, value] of byStatus)
+      samples.push({ suffix: "", labels: formatLabels([...requestLabelNames, "code"], [...labels, String(status)]), value });
+  }
+  return {
+    name: "apiserver_request_total",
+    type: "counter",
+    stability: "STABLE",
+    help: "Requests answered, by what was asked and the HTTP status.",
+    samples,
+  };
+}
+
+function requestDuration(all: Iterable<Series>): Metric {
+  const samples: Sample[] = [];
+  for (const { labels, duration } of all) samples.push(...duration.samples(formatLabels(requestLabelNames, labels)));
+  return {
+    name: "apiserver_request_duration_seconds",
+    type: "histogram",
+    stability: "STABLE",
+    help: "Seconds from a request to the end of its answer.",
+    samples,
+  };
+}
+
+function responseSizes(all: Iterable<Series>): Metric {
+  const samples: Sample[] = [];
+  for (const { labels, sizes } of all) {
+    if (sizes !== undefined) samples.push(...sizes.samples(formatLabels(readLabelNames, withoutDryRun(labels))));
+  }
+  return { name: "apiserver_response_sizes", type: "histogram", stability: "STABLE", help: "Bytes of the answers to reads.", samples };
+}
+
+function currentInFlight(inFlight: Readonly<Record<string, number>>): Metric {
+  const samples = Object.entries(inFlight).map(([kind, value]) => ({ suffix: "", labels: formatLabels(["request_kind"], [kind]), value }));
+  const help = "Requests being answered, watches and open connections aside.";
+  return { name: "apiserver_current_inflight_requests", type: "gauge", stability: "STABLE", help, samples };
+}
+
+function openLongRunning(open: Iterable<RequestContext>): Metric {
+  const counts = new Map<string, number>();
+  for (const context of open) {
+    const key = requestLabels(context);
+    if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const samples = [...counts].map(([key, value]) => ({ suffix: "", labels: formatLabels(readLabelNames, withoutDryRun(key.split(" "))), value }));
+  return { name: "apiserver_longrunning_requests", type: "gauge", stability: "STABLE", help: "Watches and connections that are open.", samples };
+}
+
+function requestedDeprecated(removedIn: ReadonlyMap<string, string>): Metric {
+  const samples = new Map<string, Sample>();
+  for (const [key, release] of removedIn) {
+    const [, , group = "", version = "", resource = "", subresource = ""] = key.split(" ");
+    const labels = formatLabels(["group", "version", "resource", "subresource", "removed_release"], [group, version, resource, subresource, release]);
+    samples.set(labels, { suffix: "", labels, value: 1 });
+  }
+  const help = "1 for each deprecated API that was asked for.";
+  return { name: "apiserver_requested_deprecated_apis", type: "gauge", stability: "STABLE", help, samples: [...samples.values()] };
+}
+
+/** Reads have no dry run. */
+const readLabelNames = withoutDryRun(requestLabelNames);
+
+function withoutDryRun(labels: readonly string[]): string[] {
+  return labels.filter((_, index) => index !== 1);
+}
