@@ -1,0 +1,243 @@
+/** Builds every part and hands it to the next, top to bottom; the only file that names implementations. */
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { hostname, networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { createAdmission } from "./admission/chain.ts";
+import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
+import { openServiceAddresses } from "./apis/core/service-addresses.ts";
+import { builtinConversions, strategiesWith } from "./apis/index.ts";
+import { connectSubresources, createActions, refuseConnect } from "./apis/subresources.ts";
+import { clientCertificateAuthenticator } from "./authentication/client-certificate.ts";
+import { authenticate } from "./authentication/union.ts";
+import { authorizerOf } from "./authorization/modes.ts";
+import { ensureBootState } from "./boot/boot-state.ts";
+import { writeWhole } from "./cli/certificates.ts";
+import { parseFeatureGates } from "./cli/feature-gates.ts";
+import { formatKubeconfig } from "./cli/kubeconfig.ts";
+import { parseRuntimeConfig } from "./cli/runtime-config.ts";
+import { servingSetup } from "./cli/serving-setup.ts";
+import { namespaceController } from "./controllers/namespace.ts";
+import { type HealthCheck, healthHandler } from "./health/health.ts";
+import { createObject } from "./http/endpoints/create.ts";
+import { deleteObject } from "./http/endpoints/delete.ts";
+import { deleteCollection } from "./http/endpoints/delete-collection.ts";
+import { createDiscovery } from "./http/endpoints/discovery.ts";
+import { getObject } from "./http/endpoints/get.ts";
+import { listObjects } from "./http/endpoints/list.ts";
+import { openWatches } from "./http/endpoints/open-watches.ts";
+import { createOpenApi } from "./http/endpoints/openapi.ts";
+import { patchObject } from "./http/endpoints/patch.ts";
+import { subresourceEndpoints } from "./http/endpoints/subresources.ts";
+import { updateObject } from "./http/endpoints/update.ts";
+import { versionBody, versionHandler } from "./http/endpoints/version.ts";
+import { watchObjects } from "./http/endpoints/watch.ts";
+import { authenticationFilter } from "./http/filters/authentication.ts";
+import { authorizationFilter } from "./http/filters/authorization.ts";
+import { listen } from "./http/listener/listen.ts";
+import { openRequests } from "./http/open-requests.ts";
+import { sendError } from "./http/respond.ts";
+import { createServe, type PathRoute, requestTimedOut } from "./http/serve.ts";
+import type { ResourceEndpoints } from "./http/serve-resource.ts";
+import { addressAt, parseIpRange } from "./lib/ip-range/ip-range.ts";
+import { createMetrics } from "./metrics/metrics.ts";
+import type { RunningServer, ServerOptions } from "./options.ts";
+import type { RegistryContext } from "./registry/contract.ts";
+import { builtinDefinitions, builtinVersions } from "./resource/builtin-definitions.ts";
+import { openCatalog } from "./resource/catalog.ts";
+import { createInstaller } from "./resource/install.ts";
+import type { Storage } from "./storage/contract.ts";
+import { valueBytesMaxDefault } from "./storage/options.ts";
+
+/** How long open requests may take to finish at shutdown. */
+const drainMs = 10_000;
+
+/** @throws Error when an option is not valid, the port is taken, or the data directory is in use */
+export async function openServer(options: ServerOptions): Promise<RunningServer> {
+  const { clock, logger } = options;
+  const range = parseIpRange(options.serviceClusterIpRange);
+  if (range === undefined)
+    throw new Error(`invalid argument ${JSON.stringify(options.serviceClusterIpRange)} for service-cluster-ip-range: not a CIDR`);
+  const authorize = authorizerOf(options.authorizationModes);
+  const { gates, warnings: gateWarnings } = parseFeatureGates(options.featureGates);
+  const served = parseRuntimeConfig(options.runtimeConfig, builtinVersions(builtinConversions));
+  for (const warning of [...gateWarnings, ...served.warnings]) logger.warn(warning);
+
+  const [setup, storage] = await Promise.all([servingSetup(options, certificateNames(options, addressAt(range, 1))), openStorage(options)]);
+  const installer = createInstaller({ storage, clock });
+  const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds });
+  const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
+  const serviceAddresses = openServiceAddresses({ catalog, clock, range });
+  const admission = createAdmission([namespaceLifecycle(catalog), serviceAddresses]);
+  const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: randomBytes };
+
+  const watches = openWatches({ timeoutMinMs: options.minRequestTimeoutMs });
+  const state = { startedAt: clock.now(), booted: false, stopping: false };
+  const metrics = createMetrics(clock, {
+    storageSizeBytes: () => storage.sizeBytes(),
+    build: versionBody(),
+    objectCounts: () =>
+      catalog.definitions().flatMap(({ group, resource, storage: form }) => {
+        const cache = form === undefined ? undefined : installer.caches().get(form.prefix);
+        return cache === undefined ? [] : [[{ group, resource }, cache.latest().size] as const];
+      }),
+  });
+  const open = openRequests({ clock, timeoutMs: options.requestTimeoutMs, expire: (context) => sendError(context, requestTimedOut(), logger) });
+  const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;
+  const serve = createServe({
+    filters: [
+      metrics.requests.filter,
+      authenticationFilter(authenticate([clientCertificateAuthenticator()], options)),
+      authorizationFilter(authorize),
+    ],
+    registry,
+    endpoints: resourceEndpoints(watches),
+    routes: [...healthRoutes(storage, state, options), ...documentRoutes(catalog, address), { path: "/metrics", handler: metrics.handler }],
+    open,
+    clock,
+    logger,
+  });
+  const listener = await listen({
+    host: options.bindAddress,
+    port: options.securePort,
+    certificate: setup.serving,
+    clientCa: setup.clientCa,
+    onExchange: serve,
+    clock,
+    logger,
+  }).catch(async (error: unknown) => {
+    await storage.close();
+    throw error;
+  });
+
+  await ensureBootState(registry, { ...options, advertiseAddress: advertisedAddress(options), port: listener.port });
+  const controllers = [namespaceController({ registry, logger })];
+  for (const controller of controllers) controller.start();
+  state.booted = true;
+
+  const url = `https://${hostOf(options.bindAddress)}:${listener.port}`;
+  const kubeconfig = formatKubeconfig(url, { caBundle: setup.caBundle, admin: setup.admin });
+  const kubeconfigFile = options.dataDir === undefined ? undefined : join(options.dataDir, "kubeconfig");
+  if (kubeconfigFile !== undefined) await writeWhole(kubeconfigFile, kubeconfig, 0o600);
+  logger.info("serving", { url });
+
+  const close = async (): Promise<void> => {
+    state.stopping = true;
+    if (options.shutdownDelayMs > 0) await new Promise<void>((resolve) => clock.after(options.shutdownDelayMs, resolve));
+    listener.stop();
+    watches.endAll();
+    await open.idle(drainMs);
+    open.close();
+    await Promise.all(controllers.map((controller) => controller.stop()));
+    await listener.close();
+    serviceAddresses.close();
+    for (const cache of installer.caches().values()) cache.close();
+    await storage.close();
+    logger.info("stopped");
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    url,
+    port: listener.port,
+    kubeconfig,
+    kubeconfigFile,
+    servingCertificate: setup.serving,
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+async function openStorage(options: ServerOptions): Promise<Storage> {
+  const common = { ...options, valueBytesMax: valueBytesMaxDefault };
+  if (options.storage === "memory") {
+    const { openMemoryStorage } = await import("./storage/memory.ts");
+    return openMemoryStorage(common);
+  }
+  if (options.dataDir === undefined) throw new Error("storage lmdb needs a data directory");
+  const dir = join(options.dataDir, "storage");
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const { openLmdbStorage } = await import("./storage/lmdb/lmdb.ts");
+  return openLmdbStorage({ ...common, dir });
+}
+
+function resourceEndpoints(watches: ReturnType<typeof openWatches>): ResourceEndpoints {
+  return {
+    verbs: {
+      get: getObject,
+      list: listObjects,
+      watch: (context, registry) => watchObjects(context, registry, watches),
+      create: createObject,
+      update: updateObject,
+      patch: patchObject,
+      delete: deleteObject,
+      deletecollection: deleteCollection,
+    },
+    subresources: subresourceEndpoints({ createActions, connectSubresources, refuseConnect }),
+  };
+}
+
+function healthRoutes(storage: Storage, state: { startedAt: number; booted: boolean; stopping: boolean }, options: ServerOptions): PathRoute[] {
+  const store = async (): Promise<undefined> => {
+    await storage.current();
+  };
+  const checks: HealthCheck[] = [
+    { name: "ping", check: () => undefined },
+    { name: "log", check: () => undefined },
+    { name: "etcd", check: store },
+    { name: "etcd-readiness", check: store, readinessOnly: true },
+    { name: "poststarthook/bootstrap-state", check: () => (state.booted ? undefined : "not finished") },
+    { name: "shutdown", check: () => (state.stopping ? "process is shutting down" : undefined), readinessOnly: true },
+  ];
+  const graceUntil = (): boolean => options.clock.now() - state.startedAt < options.livezGracePeriodMs;
+  return (["livez", "readyz", "healthz"] as const).flatMap((endpoint) => {
+    const handler = healthHandler(endpoint, { checks, graceUntil });
+    return [
+      { path: `/${endpoint}`, handler },
+      { path: `/${endpoint}/*`, handler },
+    ];
+  });
+}
+
+function documentRoutes(catalog: ReturnType<typeof openCatalog>, serverAddress: () => string): PathRoute[] {
+  const discovery = createDiscovery({
+    catalog,
+    serverAddress,
+    paths: ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"],
+  });
+  const openApi = createOpenApi({ catalog });
+  return [
+    { path: "/", handler: discovery.root },
+    { path: "/api", handler: discovery.api },
+    { path: "/api/*", handler: discovery.api },
+    { path: "/apis", handler: discovery.apis },
+    { path: "/apis/*", handler: discovery.apis },
+    { path: "/version", handler: versionHandler },
+    { path: "/version/", handler: versionHandler },
+    { path: "/openapi/v2", handler: openApi.v2 },
+    { path: "/openapi/v3", handler: openApi.v3 },
+    { path: "/openapi/v3/*", handler: openApi.v3 },
+  ];
+}
+
+/** What the serving certificate must name. */
+function certificateNames({ bindAddress, advertiseAddress }: ServerOptions, firstServiceAddress: string): string[] {
+  const service = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"];
+  const own = [bindAddress, advertiseAddress].filter((address) => address !== undefined && address !== "0.0.0.0" && address !== "::");
+  return [...new Set(["localhost", "127.0.0.1", "::1", hostname(), ...service, firstServiceAddress, ...(own as string[])])];
+}
+
+/** What other machines reach this server by: none when it listens to this machine only. */
+function advertisedAddress({ advertiseAddress, bindAddress }: ServerOptions): string | undefined {
+  if (advertiseAddress !== undefined) return advertiseAddress;
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ internal, family }) => !internal && family === (bindAddress.includes(":") ? "IPv6" : "IPv4"))?.address;
+}
+
+/** The address as it stands in a URL; a server that listens everywhere is reached on this machine. */
+function hostOf(bindAddress: string): string {
+  if (bindAddress === "0.0.0.0" || bindAddress === "::") return "127.0.0.1";
+  return bindAddress.includes(":") ? `[${bindAddress}]` : bindAddress;
+}
