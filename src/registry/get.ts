@@ -1,5 +1,5 @@
 /** Reads one object. Source: resource-api §4.6. */
-import { notFound } from "../api/errors.ts";
+import { notFound, resourceVersionTooLarge } from "../api/errors.ts";
 import type { Resource } from "../resource/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { parseResourceVersion } from "./list-options.ts";
@@ -25,5 +25,6 @@ async function stateFor(cache: WatchCache, resourceVersion: string): Promise<Sna
   if (resourceVersion === "") return cache.current();
   const revision = parseResourceVersion(resourceVersion, "get");
   await cache.ready();
+  if (revision === Number.POSITIVE_INFINITY) throw resourceVersionTooLarge(resourceVersion, cache.latest().revision);
   return revision === 0 ? cache.latest() : cache.notOlderThan(revision);
 }

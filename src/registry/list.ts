@@ -1,5 +1,5 @@
 /** Reads a collection: which state, which keys, which chunk. Source: resource-api §4.6, §4.8. */
-import { ApiError, badRequest, expired } from "../api/errors.ts";
+import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../api/errors.ts";
 import type { Resource, ResourceStore } from "../resource/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { type ContinueToken, formatContinue, parseContinue } from "./continue-token.ts";
@@ -56,6 +56,7 @@ async function stateFor(cache: WatchCache, { resourceVersion, resourceVersionMat
   if (resourceVersion === "") return cache.current();
   const revision = parseResourceVersion(resourceVersion, "list");
   await cache.ready();
+  if (revision === Number.POSITIVE_INFINITY) throw resourceVersionTooLarge(resourceVersion, cache.latest().revision);
   if (revision === 0) return cache.latest();
   const isExact = resourceVersionMatch === "Exact" || (resourceVersionMatch === "" && limit > 0);
   return isExact ? cache.exactly(revision) : cache.notOlderThan(revision);

@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Clock } from "../../api/clock.ts";
+import { expired } from "../../api/errors.ts";
+import type { WatchPlan, WatchScope } from "../../registry/watch.ts";
+import type { CacheEvent, CacheSubscriber, Entry, Snapshot, WatchCache } from "../../watch-cache/contract.ts";
+import type { BodyStream } from "../contract.ts";
+import { openWatches } from "./open-watches.ts";
+import { WatchEncoder } from "./watch-encoder.ts";
+import { startWatch, type WatchStreamOptions } from "./watch-stream.ts";
+
+/** A socket that takes what it is told to, a clock that is wound by hand, and a cache that says what the test says. */
+function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {}) {
+  const seen: string[] = [];
+  let pending = 0;
+  let drained: (() => void)[] = [];
+  const stream: BodyStream = {
+    write(piece) {
+      seen.push(...piece.toString().trimEnd().split("\n"));
+      return pending === 0;
+    },
+    drained: () => (pending === 0 ? Promise.resolve() : new Promise((resolve) => drained.push(resolve))),
+    get pendingBytes() {
+      return pending;
+    },
+    end: () => void seen.push("end"),
+    abort: () => void seen.push("abort"),
+  };
+  let now = 0;
+  const timers = new Set<{ at: number; run: () => void }>();
+  const clock: Clock = {
+    now: () => now,
+    after(delay, run) {
+      const timer = { at: now + delay, run };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+  };
+  let subscriber: CacheSubscriber | undefined;
+  let resumed = 0;
+  const cache = {
+    latest: () => ({ revision: 9 }),
+    subscribe(from: number, one: CacheSubscriber) {
+      subscriber = one;
+      one.progress?.(from);
+      return { delivered: 9, resume: () => resumed++, close: () => (subscriber = undefined) };
+    },
+  } as unknown as WatchCache;
+  const options: WatchStreamOptions = {
+    stream,
+    clock,
+    cache,
+    plan: plan(),
+    encoder: new WatchEncoder({ text: "", objectOf: ({ json }, isFirst) => (isFirst ? Buffer.from('"first"') : json) }, scope),
+    kind: { kind: "Thing", apiVersion: "v1" },
+    bookmarks: false,
+    firstDiffers: false,
+    timeoutMs: 90_000,
+    refused: undefined,
+    ...changes,
+  };
+  const end = startWatch(options);
+  return {
+    seen,
+    end,
+    subscriber: () => subscriber,
+    resumed: () => resumed,
+    fill(bytes: number) {
+      pending = bytes;
+    },
+    async drain() {
+      pending = 0;
+      const waiting = drained;
+      drained = [];
+      for (const run of waiting) run();
+      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+    pass(ms: number) {
+      now += ms;
+      for (const timer of [...timers].sort((a, b) => a.at - b.at)) {
+        if (timer.at > now || !timers.delete(timer)) continue;
+        timer.run();
+      }
+    },
+  };
+}
+
+const entry = (text: string): Entry => ({ key: text, json: Buffer.from(`"${text}"`) }) as Entry;
+const batch = (...texts: string[]): CacheEvent[] => texts.map((text) => ({ type: "ADDED", revision: 1, entry: entry(text), previous: undefined }));
+const scope: WatchScope = {
+  text: "",
+  objects: (snapshot) => (snapshot as unknown as { entries: Entry[] }).entries,
+  shown: (event) => (event.entry.key === "hidden" ? undefined : event),
+};
+const snapshot = (...entries: Entry[]): Snapshot => ({ entries }) as unknown as Snapshot;
+const plan = (changes: Partial<WatchPlan> = {}): WatchPlan => ({ scope, initial: undefined, from: 5, initialEventsEnd: undefined, ...changes });
+const added = (text: string): string => `{"type":"ADDED","object":"${text}"}`;
+const bookmark = '{"type":"BOOKMARK","object":{"kind":"Thing","apiVersion":"v1","metadata":{"resourceVersion":"9"}}}';
+
+test("initial events, the bookmark that ends them, events, the end of the timeout", () => {
+  const watch = fixture({ bookmarks: true, plan: plan({ initial: snapshot(entry("a"), entry("b")), initialEventsEnd: 5 }) });
+  watch.subscriber()?.events(batch("c", "hidden", "d"));
+  watch.subscriber()?.events(batch("hidden"));
+  watch.pass(60_000);
+  watch.pass(30_000);
+  const end = `{"type":"BOOKMARK","object":{"kind":"Thing","apiVersion":"v1","metadata":{"resourceVersion":"5","annotations":{"k8s.io/initial-events-end":"true"}}}}`;
+  assert.deepEqual(watch.seen, [added("a"), added("b"), end, added("c"), added("d"), bookmark, bookmark, "end"]);
+  assert.equal(watch.subscriber(), undefined);
+});
+
+test("the bookmark that ends initial events waits for the version that was named", () => {
+  const watch = fixture({ plan: plan({ initial: snapshot(), initialEventsEnd: 8 }) });
+  assert.deepEqual(watch.seen, []);
+  watch.subscriber()?.progress?.(8);
+  watch.subscriber()?.progress?.(9);
+  assert.equal(watch.seen.length, 1);
+});
+
+test("initial events wait for a slow reader, piece by piece", async () => {
+  const big = "x".repeat(40_000);
+  const watch = fixture({ plan: plan({ initial: snapshot(entry(big), entry(big), entry("last")) }) });
+  assert.equal(watch.seen.length, 2);
+  await watch.drain();
+  assert.deepEqual([watch.seen.length, watch.seen.at(-1)], [3, added("last")]);
+});
+
+test("a reader who does not read gets no more, then goes on, or is cut off", async () => {
+  const watch = fixture({ timeoutMs: 1_000_000 });
+  watch.fill(600_000);
+  assert.equal(watch.subscriber()?.events(batch("a")), false);
+  await watch.drain();
+  assert.equal(watch.resumed(), 1);
+  assert.equal(watch.subscriber()?.events(batch("b")), true);
+  watch.fill(600_000);
+  watch.subscriber()?.events(batch("c"));
+  watch.pass(30_000);
+  assert.deepEqual(watch.seen, [added("a"), added("b"), added("c"), "abort", "end"]);
+});
+
+test("the first event of a table has its columns", () => {
+  const watch = fixture({ firstDiffers: true });
+  watch.subscriber()?.events(batch("hidden"));
+  watch.subscriber()?.events(batch("a", "b"));
+  watch.subscriber()?.events(batch("c"));
+  assert.deepEqual(watch.seen, [added("first"), added("b"), added("c")]);
+});
+
+test("a version that is gone is an event", () => {
+  const watch = fixture({ refused: expired("too old resource version: 1 (5)") });
+  const status = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: "too old resource version: 1 (5)",
+    reason: "Expired",
+    code: 410,
+  };
+  assert.deepEqual(watch.seen, [JSON.stringify({ type: "ERROR", object: status }), "end"]);
+});
+
+test("watchers who see the same share an encoder until the last has gone", () => {
+  const watches = openWatches({ timeoutMinMs: 1 });
+  const resolved = {} as never;
+  const form = { text: "json", objectOf: ({ json }: Entry) => json };
+  const a = watches.encoder(resolved, form, scope);
+  const b = watches.encoder(resolved, form, scope);
+  const other = watches.encoder(resolved, { ...form, text: "table" }, scope);
+  assert.equal(a.encoder, b.encoder);
+  assert.notEqual(a.encoder, other.encoder);
+  const events = batch("a");
+  assert.equal(a.encoder.encode(events), b.encoder.encode(events));
+  a.release();
+  b.release();
+  assert.notEqual(watches.encoder(resolved, form, scope).encoder, a.encoder);
+});
+
+test("all end together, and later ones at once", () => {
+  const watches = openWatches({ timeoutMinMs: 1 });
+  let ended = 0;
+  const forget = watches.add(() => ended++);
+  watches.add(() => ended++);
+  forget();
+  watches.endAll();
+  watches.add(() => ended++);
+  assert.equal(ended, 2);
+});

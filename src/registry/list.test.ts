@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { systemClock } from "../api/clock.ts";
+import { ApiError } from "../api/errors.ts";
+import type { Resolved } from "../resource/contract.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../testing/memory-registry.ts";
+import { formatContinue } from "./continue-token.ts";
+import { getEntry } from "./get.ts";
+import { listEntries } from "./list.ts";
+import { parseListOptions } from "./list-options.ts";
+
+let memory: MemoryRegistry;
+let secrets: Resolved;
+/** Revision after each of a, b, c, d was created. */
+const made: number[] = [];
+
+before(async () => {
+  // Waiting for a version that never comes takes no time here.
+  memory = await openMemoryRegistry({ clock: { ...systemClock, after: (delay, run) => systemClock.after(Math.min(delay, 1), run) } });
+  secrets = memory.registry.catalog.find("", "v1", "secrets") as Resolved;
+  await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: "n" } });
+  await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: "other" } });
+  await memory.create(["/secrets", "other"], { apiVersion: "v1", kind: "Secret", metadata: { name: "z" } });
+  for (const [name, x] of Object.entries({ a: "1", b: "2", c: "1", d: "2" })) {
+    const created = await memory.create(["/secrets", "n"], { apiVersion: "v1", kind: "Secret", metadata: { name, labels: { x } } });
+    made.push(Number(created.metadata.resourceVersion));
+  }
+});
+after(() => memory.close());
+
+/** `$0` … `$3` are the revisions of a … d, `$t` a token after b. */
+function fill(query: string): string {
+  const token = formatContinue({ revision: made[3] as number, after: "b" });
+  return query.replace(/\$([0-3t])/g, (_all, which) => (which === "t" ? token : String(made[Number(which)])));
+}
+
+async function outcome(query: string): Promise<string> {
+  try {
+    const { meta, entries } = await listEntries(secrets.resource, "n", parseListOptions(new URLSearchParams(fill(query))));
+    const names = [...entries].map(({ index }) => index.name).join("");
+    const version = made.indexOf(Number(meta.resourceVersion));
+    const rest = meta.remainingItemCount === undefined ? "" : ` ${meta.remainingItemCount} more`;
+    return `${names} at $${version}${meta.continue === undefined ? "" : " continued"}${rest}`;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return `${error.status.code} ${error.status.message}`;
+  }
+}
+
+const forbidden = 'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden:';
+const unknownMatch = 'resourceVersionMatch: Unsupported value: "Odd": supported values: "Exact", "NotOlderThan", ""';
+const tooLarge = (wanted: string): string => `504 Timeout: Too large resource version: ${wanted}, current: `;
+
+const listRows: [query: string, want: string][] = [
+  ["", "abcd at $3"],
+  ["resourceVersion=", "abcd at $3"],
+  ["resourceVersion=0", "abcd at $3"],
+  ["resourceVersion=$1", "abcd at $3"],
+  ["resourceVersion=$1&resourceVersionMatch=NotOlderThan", "abcd at $3"],
+  ["resourceVersion=$1&resourceVersionMatch=Exact", "ab at $1"],
+  ["resourceVersion=$1&limit=1", "a at $1 continued 1 more"],
+  ["resourceVersion=$1&limit=1&resourceVersionMatch=NotOlderThan", "a at $3 continued 3 more"],
+  ["resourceVersion=0&limit=1", "abcd at $3"],
+  ["resourceVersion=0&limit=1&resourceVersionMatch=NotOlderThan", "abcd at $3"],
+  ["limit=2", "ab at $3 continued 2 more"],
+  ["limit=4", "abcd at $3"],
+  ["limit=0", "abcd at $3"],
+  ["limit=-1", "abcd at $3"],
+  ["limit=1&labelSelector=x%3D1", "a at $3 continued"],
+  ["limit=2&labelSelector=x%3D1", "ac at $3"],
+  ["labelSelector=x%20in%20(2)", "bd at $3"],
+  ["fieldSelector=metadata.name%3Db", "b at $3"],
+  ["fieldSelector=metadata.name%3Db&labelSelector=x%3D1", " at $3"],
+  ["fieldSelector=metadata.name!%3Db,type%3DOpaque", "acd at $3"],
+  ["fieldSelector=metadata.namespace%3Dother", " at $3"],
+  ["continue=$t", "cd at $3"],
+  ["continue=$t&limit=1", "c at $3 continued 1 more"],
+  ["continue=$t&limit=1&resourceVersion=0", "c at $3 continued 1 more"],
+  ["continue=$t&resourceVersion=$1", "400 specifying resource version is not allowed when using continue"],
+  ["continue=xyz", "400 invalid continue token: continue key is not valid: invalid character 'Ç' looking for beginning of value"],
+  ["continue=x.z", "400 invalid continue token: continue key is not valid: illegal base64 data at input byte 1"],
+  [`continue=${formatContinue({ revision: 7, after: "../other/z" })}`, "400 invalid continue token: continue key is not valid: ../other/z\0"],
+  [
+    `continue=${formatContinue({ revision: 0, after: "a" })}`,
+    "400 invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+  ],
+  [
+    "continue=$t&resourceVersionMatch=Odd&resourceVersion=1",
+    `400 ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided, ${unknownMatch}]`,
+  ],
+  ["limit=x", '400 strconv.ParseInt: parsing "x": invalid syntax'],
+  ["resourceVersionMatch=Exact", `400 ${forbidden} resourceVersionMatch is forbidden unless resourceVersion is provided`],
+  ["resourceVersionMatch=NotOlderThan&limit=1", `400 ${forbidden} resourceVersionMatch is forbidden unless resourceVersion is provided`],
+  ["resourceVersion=0&resourceVersionMatch=Exact", `400 ${forbidden} resourceVersionMatch "exact" is forbidden for resourceVersion "0"`],
+  ["resourceVersion=x&resourceVersionMatch=Odd", `400 ListOptions.meta.k8s.io "" is invalid: ${unknownMatch}`],
+  ["resourceVersion=x", '400 invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax'],
+  [
+    "resourceVersion=18446744073709551616",
+    '400 invalid resource version: resourceVersion: Invalid value: "18446744073709551616": strconv.ParseUint: parsing "18446744073709551616": value out of range',
+  ],
+  ["resourceVersion=999999999999", tooLarge("999999999999")],
+  ["resourceVersion=999999999999&resourceVersionMatch=Exact", tooLarge("999999999999")],
+  ["resourceVersion=999999999999&limit=1", tooLarge("999999999999")],
+  ["resourceVersion=18446744073709551615", tooLarge("18446744073709551615")],
+  ["sendInitialEvents=true", '400 ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list'],
+  ["labelSelector=x%3D1%2C", "400 found '', expected: identifier after ','"],
+  ["fieldSelector=data%3Dx", "400 field label not supported: data"],
+];
+
+test("lists", async () => {
+  for (const [query, want] of listRows) {
+    const got = await outcome(query);
+    assert.equal(want.startsWith("504") ? got.replace(/\d+$/, "") : got, want, query);
+  }
+});
+
+test("chunks show one state while others write", async () => {
+  const chunk = async (query: string) => listEntries(secrets.resource, "", parseListOptions(new URLSearchParams(query)));
+  const seen: string[] = [];
+  const versions = new Set<string>();
+  let next: string | undefined = "";
+  for (let round = 0; next !== undefined; round++) {
+    const { meta, entries } = await chunk(`limit=2&continue=${next}`);
+    seen.push(...[...entries].map(({ index }) => `${index.namespace}/${index.name}`));
+    versions.add(meta.resourceVersion);
+    next = meta.continue;
+    await memory.create(["/secrets", "other"], { apiVersion: "v1", kind: "Secret", metadata: { name: `late-${round}` } });
+    if (round === 0) await memory.delete(["/secrets", "n"], "d");
+  }
+  assert.deepEqual([seen, versions.size], [["n/a", "n/b", "n/c", "n/d", "other/z"], 1]);
+});
+
+test("a token whose revision is gone comes back with one that goes on at the newest", async () => {
+  const { storage } = memory.registry;
+  const { meta } = await listEntries(secrets.resource, "", parseListOptions(new URLSearchParams("limit=1")));
+  const old = formatContinue({ revision: (made[0] as number) - 1, after: "n/a" });
+  await storage.compact(made[3] as number);
+  const error = await listEntries(secrets.resource, "", parseListOptions(new URLSearchParams(`continue=${old}`))).catch((one: unknown) => one);
+  assert.ok(error instanceof ApiError);
+  assert.equal(error.status.code, 410);
+  assert.match(error.status.message, /^The provided continue parameter is too old/);
+  const rest = await listEntries(secrets.resource, "", parseListOptions(new URLSearchParams(`continue=${error.status.continue}`)));
+  assert.equal(rest.meta.resourceVersion, meta.resourceVersion);
+  assert.equal([...rest.entries].at(0)?.index.name, "b");
+});
+
+test("an object's version", async () => {
+  const rows: [name: string, resourceVersion: string, want: string][] = [
+    ["a", "", "a"],
+    ["a", "0", "a"],
+    ["a", "$0", "a"],
+    ["zz", "0", '404 secrets "zz" not found'],
+    ["a", "-1", '500 resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax'],
+    ["a", "999999999999", tooLarge("999999999999")],
+  ];
+  for (const [name, resourceVersion, want] of rows) {
+    const got = await getEntry(secrets.resource, { namespace: "n", name, resourceVersion: fill(resourceVersion) }).then(
+      ({ index }) => index.name,
+      (error: ApiError) => `${error.status.code} ${error.status.message}`,
+    );
+    assert.equal(want.startsWith("504") ? got.replace(/\d+$/, "") : got, want);
+  }
+});

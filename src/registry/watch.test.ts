@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { ApiError } from "../api/errors.ts";
+import type { Resolved } from "../resource/contract.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../testing/memory-registry.ts";
+import type { CacheEvent } from "../watch-cache/contract.ts";
+import { parseListOptions } from "./list-options.ts";
+import { planWatch } from "./watch.ts";
+
+let memory: MemoryRegistry;
+let maps: Resolved;
+let start = "";
+
+const at = ["/configmaps", "n"] as const;
+const label =
+  (t: string) =>
+  (object: { metadata: { labels?: Record<string, string> } }): void => {
+    object.metadata.labels = { t };
+  };
+
+before(async () => {
+  memory = await openMemoryRegistry();
+  maps = memory.registry.catalog.find("", "v1", "configmaps") as Resolved;
+  for (const name of ["n", "other"]) await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  const seed = await memory.create(at, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "seed", labels: { t: "on" } } });
+  start = seed.metadata.resourceVersion as string;
+  await memory.create(at, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", labels: { t: "on" } } });
+  await memory.change(at, "a", label("off"));
+  await memory.create(["/configmaps", "other"], { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", labels: { t: "on" } } });
+  await memory.change(at, "a", label("on"));
+  await memory.delete(at, "a");
+  await memory.create(at, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "b" } });
+});
+after(() => memory.close());
+
+async function outcome(namespace: string, name: string, query: string): Promise<string> {
+  try {
+    const options = parseListOptions(new URLSearchParams(query.replace("$0", start)));
+    const plan = await planWatch(maps.resource, { namespace, name, options });
+    const { cache } = maps.resource.store as NonNullable<typeof maps.resource.store>;
+    await cache.reach(plan.from);
+    const seen = plan.initial ? [...plan.scope.objects(plan.initial)].map(({ index }) => `ADDED ${index.name}`) : [];
+    if (plan.initialEventsEnd !== undefined) seen.push(plan.initialEventsEnd === plan.from ? "END" : "END later");
+    cache
+      .subscribe(plan.from, {
+        events(batch: readonly CacheEvent[]) {
+          for (const event of batch) {
+            const shown = plan.scope.shown(event);
+            if (shown === undefined) continue;
+            assert.match(shown.entry.json.toString(), new RegExp(`"resourceVersion":"${event.revision}"`));
+            seen.push(`${shown.type} ${shown.entry.index.name} ${shown.entry.index.labels.get("t") ?? "-"}`);
+          }
+        },
+        end() {},
+      })
+      .close();
+    return seen.join(", ");
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return `${error.status.code} ${error.status.message}`;
+  }
+}
+
+const forbidden = 'ListOptions.meta.k8s.io "" is invalid: ';
+const needsMatch = "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+const needsInitial = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+const notOlder = "resourceVersionMatch=NotOlderThan";
+
+const rows: [namespace: string, name: string, query: string, want: string][] = [
+  ["n", "", "resourceVersion=$0", "ADDED a on, MODIFIED a off, MODIFIED a on, DELETED a on, ADDED b -"],
+  ["", "", "resourceVersion=$0", "ADDED a on, MODIFIED a off, ADDED a on, MODIFIED a on, DELETED a on, ADDED b -"],
+  ["n", "", "resourceVersion=$0&labelSelector=t%3Don", "ADDED a on, DELETED a on, ADDED a on, DELETED a on"],
+  ["n", "", "resourceVersion=$0&labelSelector=t%3Doff", "ADDED a off, DELETED a off"],
+  ["n", "", "resourceVersion=$0&labelSelector=!t", "ADDED b -"],
+  ["n", "", "resourceVersion=$0&fieldSelector=metadata.name%3Db", "ADDED b -"],
+  ["", "", "resourceVersion=$0&fieldSelector=metadata.name%3Da,metadata.namespace%3Dother", "ADDED a on"],
+  ["n", "b", "resourceVersion=$0", "ADDED b -"],
+  ["n", "b", "resourceVersion=$0&fieldSelector=metadata.name%3Db", "ADDED b -"],
+  ["n", "b", "resourceVersion=$0&fieldSelector=metadata.name%3Da", "400 fieldSelector metadata.name doesn't match requested name"],
+  ["n", "", "", "ADDED b, ADDED seed"],
+  ["n", "", "resourceVersion=0", "ADDED b, ADDED seed"],
+  ["n", "", "resourceVersion=0&labelSelector=t", "ADDED seed"],
+  ["n", "seed", "", "ADDED seed"],
+  ["n", "", "resourceVersion=999999999999", ""],
+  ["n", "", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true`, "ADDED b, ADDED seed, END"],
+  ["n", "", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true&resourceVersion=$0`, "ADDED b, ADDED seed, END"],
+  ["n", "", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true&resourceVersion=999999`, "ADDED b, ADDED seed, END later"],
+  ["n", "", `sendInitialEvents=true&${notOlder}`, "ADDED b, ADDED seed"],
+  ["n", "", `sendInitialEvents=false&${notOlder}`, ""],
+  ["n", "", `sendInitialEvents=false&${notOlder}&resourceVersion=$0&labelSelector=!t`, "ADDED b -"],
+  ["n", "", "sendInitialEvents=true", `400 ${forbidden}${needsMatch}`],
+  ["n", "", notOlder, `400 ${forbidden}${needsInitial}`],
+  [
+    "n",
+    "",
+    "resourceVersionMatch=Exact&resourceVersion=1",
+    `400 ${forbidden}[${needsInitial}, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`,
+  ],
+  ["n", "", "resourceVersion=x", '500 resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax'],
+  ["n", "", "timeoutSeconds=x", '400 strconv.ParseInt: parsing "x": invalid syntax'],
+  ["n", "", "labelSelector=a%20b", "400 unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+];
+
+test("what a watch shows first, and of what happens", async () => {
+  for (const [namespace, name, query, want] of rows) assert.equal(await outcome(namespace, name, query), want, `${namespace}/${name}?${query}`);
+});
+
+test("a version that is gone", async () => {
+  const { storage } = memory.registry;
+  await storage.compact(await storage.current());
+  assert.match(await outcome("n", "", "resourceVersion=1"), /^410 too old resource version: 1 \(\d+\)$/);
+});
