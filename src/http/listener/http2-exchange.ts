@@ -86,9 +86,19 @@ export class Http2Exchange implements Exchange {
   stream(status: number, headers: AnswerHeaders): BodyStream {
     this.status = status;
     const stream = this.#stream;
-    if (!this.closed) stream.respond({ ":status": status, ...headers });
-    this.#dropRequest();
-    this.#body = new WritableBody(stream, () => stream.close(http2.constants.NGHTTP2_CANCEL));
+    let aborted = false;
+    if (!this.closed) {
+      // The end is sent by hand, or an aborted answer would look complete.
+      stream.respond({ ":status": status, ...headers }, { waitForTrailers: true });
+      stream.once("wantTrailers", () => {
+        if (!aborted) stream.sendTrailers({});
+      });
+      this.#dropRequest();
+    }
+    this.#body = new WritableBody(stream, () => {
+      aborted = true;
+      stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR);
+    });
     return this.#body;
   }
 

@@ -1,0 +1,443 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import http2 from "node:http2";
+import https from "node:https";
+import net from "node:net";
+import { after, before, describe, test } from "node:test";
+import tls from "node:tls";
+import { type Clock, systemClock } from "../../api/clock.ts";
+import { ApiError } from "../../api/errors.ts";
+import { type Certificates, createCertificates } from "../../cli/certificates.ts";
+import type { BodyStream, Exchange } from "../contract.ts";
+import type { Limits } from "./limits.ts";
+import { type Listener, listen } from "./listen.ts";
+
+const silent = { info() {}, warn() {}, error() {} };
+const bodyBytesMax = 1000;
+let certificates: Certificates;
+before(async () => {
+  certificates = await createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
+});
+
+/** What the server under test does, by path. */
+function answerer(streams: BodyStream[]): (exchange: Exchange) => void {
+  return (exchange) => {
+    const { pathname } = new URL(exchange.target, "https://x");
+    const say = (status: number, value: unknown): void =>
+      exchange.respond(status, { "content-type": "application/json" }, Buffer.from(JSON.stringify(value)));
+    if (pathname === "/about") {
+      const { method, target, protocol, remoteAddress, peerCertificate } = exchange;
+      return say(200, { method, target, protocol, remoteAddress, peerCertificate, a: exchange.header("x-a") });
+    }
+    if (pathname === "/unread") return say(403, {});
+    if (pathname === "/empty") return exchange.respond(204, {});
+    if (pathname === "/watch") {
+      const stream = exchange.stream(200, { "content-type": "application/json" });
+      streams.push(stream);
+      exchange.onClose(() => streams.splice(streams.indexOf(stream), 1));
+      stream.write(Buffer.from("first\n"));
+      return;
+    }
+    exchange.body(bodyBytesMax).then(
+      (body) => say(200, { length: body.length, text: body.toString() }),
+      (error: unknown) => (error instanceof ApiError ? say(error.status.code, error.status) : say(500, String(error))),
+    );
+  };
+}
+
+async function open({
+  limits,
+  clock = systemClock,
+}: {
+  limits?: Partial<Limits>;
+  clock?: Clock;
+} = {}): Promise<Listener & { streams: BodyStream[] }> {
+  const streams: BodyStream[] = [];
+  const listener = await listen({
+    host: "127.0.0.1",
+    port: 0,
+    certificate: certificates.serving,
+    clientCa: certificates.ca.cert,
+    onExchange: answerer(streams),
+    clock,
+    logger: silent,
+    ...(limits && { limits }),
+  });
+  return { ...listener, streams };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Record<string, unknown>;
+}
+type Send = (method: string, path: string, headers?: Record<string, string>, body?: Buffer) => Promise<Answer>;
+
+const withCertificate = (): tls.ConnectionOptions => ({ ca: certificates.ca.cert, cert: certificates.admin.cert, key: certificates.admin.key });
+
+function overHttp2(port: number, credentials: tls.ConnectionOptions = withCertificate()): { send: Send; session: http2.ClientHttp2Session } {
+  const session = http2.connect(`https://127.0.0.1:${port}`, credentials);
+  session.on("error", () => session.destroy());
+  const send: Send = (method, path, headers = {}, body) =>
+    new Promise((resolve, reject) => {
+      const stream = session.request({ ":method": method, ":path": path, ...headers }, { endStream: body === undefined });
+      let text = "";
+      let answer: http2.IncomingHttpHeaders = {};
+      stream.setEncoding("utf8");
+      stream.on("response", (received) => {
+        answer = received;
+      });
+      stream.on("data", (piece: string) => {
+        text += piece;
+      });
+      stream.on("close", () => {
+        if (stream.rstCode === http2.constants.NGHTTP2_NO_ERROR) resolve({ status: Number(answer[":status"]), text, headers: answer });
+        else reject(new Error(`reset with code ${stream.rstCode}`));
+      });
+      stream.on("error", reject);
+      if (body !== undefined) stream.end(body);
+    });
+  return { send, session };
+}
+
+function overHttp1(port: number, credentials: tls.ConnectionOptions = withCertificate()): { send: Send; agent: https.Agent } {
+  const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ...(credentials as https.AgentOptions) });
+  const send: Send = (method, path, headers = {}, body) =>
+    new Promise((resolve, reject) => {
+      const request = https.request({ host: "127.0.0.1", port, method, path, headers, agent }, (response) => {
+        let text = "";
+        response.setEncoding("utf8");
+        response.on("data", (piece: string) => {
+          text += piece;
+        });
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, text, headers: response.headers }));
+        response.on("error", reject);
+      });
+      request.on("error", reject);
+      request.end(body);
+    });
+  return { send, agent };
+}
+
+/** Over a connection that speaks the protocol given, raw from there on. */
+async function rawConnection(port: number, protocol: "h2" | "http/1.1"): Promise<tls.TLSSocket> {
+  const socket = tls.connect({ port, host: "127.0.0.1", ALPNProtocols: [protocol], ...withCertificate() });
+  socket.on("error", () => socket.destroy());
+  await once(socket, "secureConnect");
+  return socket;
+}
+
+for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
+  describe(protocol, () => {
+    let listener: Awaited<ReturnType<typeof open>>;
+    let send: Send;
+    let hangUp: () => void;
+    before(async () => {
+      listener = await open();
+      if (protocol === "HTTP/2.0") {
+        const client = overHttp2(listener.port);
+        send = client.send;
+        hangUp = () => client.session.destroy();
+      } else {
+        const client = overHttp1(listener.port);
+        send = client.send;
+        hangUp = () => client.agent.destroy();
+      }
+    });
+    after(async () => {
+      hangUp();
+      await listener.close();
+    });
+
+    test("the exchange tells what was asked, and by whom", async () => {
+      const { status, text } = await send("GET", "/about?x=%20", { "x-a": "1" });
+      const about = JSON.parse(text);
+      assert.equal(status, 200);
+      assert.match(about.peerCertificate.fingerprint, /^[0-9a-f]{64}$/);
+      delete about.peerCertificate.fingerprint;
+      assert.deepEqual(about, {
+        method: "GET",
+        target: "/about?x=%20",
+        protocol,
+        remoteAddress: "127.0.0.1",
+        a: "1",
+        peerCertificate: { commonName: "kubernetes-admin", organizations: ["system:masters"], verified: true },
+      });
+    });
+
+    const bodyRows: [what: string, path: string, body: Buffer | undefined, status: number, text: RegExp][] = [
+      ["no body", "/body", undefined, 200, /"length":0/],
+      ["an empty body", "/body", Buffer.alloc(0), 200, /"length":0/],
+      ["a body", "/body", Buffer.from("hello"), 200, /"text":"hello"/],
+      ["a body of the largest size", "/body", Buffer.alloc(bodyBytesMax, "x"), 200, /"length":1000/],
+      ["a body over the limit", "/body", Buffer.alloc(bodyBytesMax + 1, "x"), 413, /Request entity too large: limit is 1000/],
+      ["a body far over the limit", "/body", Buffer.alloc(8 << 20, "x"), 413, /Request entity too large: limit is 1000/],
+      ["a body nobody reads", "/unread", Buffer.alloc(200_000, "x"), 403, /\{\}/],
+      ["an answer without a body", "/empty", undefined, 204, /^$/],
+    ];
+    for (const [what, path, body, status, text] of bodyRows) {
+      test(what, async () => {
+        const answer = await send(body === undefined ? "GET" : "POST", path, {}, body);
+        assert.equal(answer.status, status, answer.text);
+        assert.match(answer.text, text);
+      });
+    }
+
+    test("HEAD has the length and no body", async () => {
+      const { status, text, headers } = await send("HEAD", "/about");
+      assert.equal(status, 200);
+      assert.equal(text, "");
+      assert.ok(Number(headers["content-length"]) > 0);
+    });
+
+    test("the client hears of a stream's end", async () => {
+      const watching = send("GET", "/watch");
+      while (listener.streams.length === 0) await new Promise(setImmediate);
+      const stream = listener.streams[0] as BodyStream;
+      stream.write(Buffer.from("second\n"));
+      await stream.drained();
+      while (stream.pendingBytes > 0) await new Promise(setImmediate);
+      stream.end();
+      assert.equal((await watching).text, "first\nsecond\n");
+    });
+
+    test("an aborted stream is an error for the client", async () => {
+      const watching = send("GET", "/watch");
+      while (listener.streams.length === 0) await new Promise(setImmediate);
+      listener.streams[0]?.abort();
+      await assert.rejects(watching);
+      while (listener.streams.length > 0) await new Promise(setImmediate);
+    });
+
+    test("a client that goes away closes its exchanges", async () => {
+      const watching = send("GET", "/watch").catch(() => undefined);
+      while (listener.streams.length === 0) await new Promise(setImmediate);
+      const stream = listener.streams[0] as BodyStream;
+      hangUp();
+      await watching;
+      while (listener.streams.length > 0) await new Promise(setImmediate);
+      assert.equal(stream.write(Buffer.from("late\n")), true, "what nobody takes is not kept");
+      await stream.drained();
+    });
+  });
+}
+
+describe("client certificates", () => {
+  const certificateOf = async (listener: Listener, credentials: tls.ConnectionOptions): Promise<unknown> => {
+    const { send, session } = overHttp2(listener.port, { ca: certificates.ca.cert, ...credentials });
+    const { text } = await send("GET", "/about");
+    session.destroy();
+    return JSON.parse(text).peerCertificate;
+  };
+
+  test("none", async () => {
+    const listener = await open();
+    assert.equal(await certificateOf(listener, {}), undefined);
+    await listener.close();
+  });
+
+  test("of another authority", async () => {
+    const listener = await open();
+    const other = await createCertificates({ now: Date.now(), names: [] });
+    const certificate = (await certificateOf(listener, other.admin)) as { verified: boolean; problem: string };
+    assert.equal(certificate.verified, false);
+    assert.match(certificate.problem, /^(UNABLE_TO|CERT_SIGNATURE|SELF_SIGNED)/);
+    await listener.close();
+  });
+
+  test("made for servers", async () => {
+    const listener = await open();
+    const certificate = (await certificateOf(listener, certificates.serving)) as { verified: boolean; problem: string };
+    assert.deepEqual([certificate.verified, certificate.problem], [false, "INVALID_PURPOSE"]);
+    await listener.close();
+  });
+
+  test("that expires while the connection is open", async () => {
+    const listener = await open({ clock: { ...systemClock, now: () => Date.now() + 400 * 24 * 3600_000 } });
+    const certificate = (await certificateOf(listener, certificates.admin)) as { verified: boolean; problem: string };
+    assert.deepEqual([certificate.verified, certificate.problem], [false, "CERT_HAS_EXPIRED"]);
+    await listener.close();
+  });
+
+  test("a second connection, which may offer to resume the first one's session, shows its certificate again", async () => {
+    const listener = await open();
+    for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
+      let session: Buffer | undefined;
+      for (let connection = 0; connection < 2; connection++) {
+        const socket = tls.connect({
+          port: listener.port,
+          host: "127.0.0.1",
+          ALPNProtocols: ["http/1.1"],
+          minVersion: version,
+          maxVersion: version,
+          ...withCertificate(),
+          ...(session && { session }),
+        });
+        socket.on("session", (fresh: Buffer) => {
+          session = fresh;
+        });
+        await once(socket, "secureConnect");
+        socket.write("GET /about HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        let text = "";
+        for await (const piece of socket) text += piece;
+        assert.match(text, /"commonName":"kubernetes-admin"/, `${version}, connection ${connection}`);
+      }
+    }
+    await listener.close();
+  });
+});
+
+describe("a client that stalls is cut off", () => {
+  const rows: [what: string, limits: Partial<Limits>, stall: (port: number, streams: readonly BodyStream[]) => Promise<net.Socket>][] = [
+    ["before the TLS handshake", { handshakeMs: 50 }, async (port) => net.connect(port, "127.0.0.1")],
+    [
+      "within the TLS handshake",
+      { handshakeMs: 50 },
+      async (port) => {
+        const socket = net.connect(port, "127.0.0.1");
+        socket.write(Buffer.from([22, 3, 1]));
+        return socket;
+      },
+    ],
+    ["before the first byte of HTTP/1.1", { headersMs: 50 }, (port) => rawConnection(port, "http/1.1")],
+    [
+      "within the headers of HTTP/1.1",
+      { headersMs: 50 },
+      async (port) => {
+        const socket = await rawConnection(port, "http/1.1");
+        socket.write("GET /about HTTP/1.1\r\nHost:");
+        return socket;
+      },
+    ],
+    [
+      "within a body of HTTP/1.1",
+      { headersMs: 50, bodyMs: 50 },
+      async (port) => {
+        const socket = await rawConnection(port, "http/1.1");
+        socket.write("POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhal");
+        return socket;
+      },
+    ],
+    ["before the first byte of HTTP/2", { idleMs: 50 }, (port) => rawConnection(port, "h2")],
+    [
+      "with a watch open, not answering pings",
+      { idleMs: 50, pingMs: 50 },
+      async (port, streams) => {
+        const socket = await rawConnection(port, "h2");
+        const emptySettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+        const path = Buffer.from("/watch");
+        // In HPACK: GET, https, and as literals :authority and :path.
+        const fields = Buffer.concat([Buffer.from([0x82, 0x87, 0x01, 1, 0x78, 0x04, path.length]), path]);
+        const headers = Buffer.concat([Buffer.from([0, 0, fields.length, 1, 5, 0, 0, 0, 1]), fields]);
+        socket.write(Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), emptySettings, headers]));
+        while (streams.length === 0) await new Promise(setImmediate);
+        return socket;
+      },
+    ],
+  ];
+  for (const [what, limits, stall] of rows) {
+    test(what, async () => {
+      const listener = await open({ limits });
+      const socket = await stall(listener.port, listener.streams);
+      socket.on("error", () => socket.destroy());
+      socket.resume();
+      await once(socket, "close");
+      assert.deepEqual(listener.streams, []);
+      await listener.close();
+    });
+  }
+
+  test("within a body of HTTP/2: answered 504", async () => {
+    const listener = await open({ limits: { bodyMs: 20 } });
+    const { session } = overHttp2(listener.port);
+    const stream = session.request({ ":method": "POST", ":path": "/body" }, { endStream: false });
+    stream.write("hal");
+    const [headers] = (await once(stream, "response")) as [http2.IncomingHttpHeaders];
+    assert.equal(headers[":status"], 504);
+    stream.resume();
+    await once(stream, "close");
+    session.destroy();
+    await listener.close();
+  });
+});
+
+describe("limits", () => {
+  test("headers over the limit are refused, over both protocols", async () => {
+    const listener = await open({ limits: { headerBytesMax: 8 << 10 } });
+    const huge = { "x-huge": "x".repeat(32 << 10) };
+    const http1 = overHttp1(listener.port);
+    const outcome = await http1.send("GET", "/about", huge).then(
+      ({ status }) => String(status),
+      (error: NodeJS.ErrnoException) => error.code ?? "",
+    );
+    assert.match(outcome, /^(431|ECONNRESET|EPIPE)$/);
+    const overTwo = overHttp2(listener.port);
+    await overTwo.send("GET", "/about"); // The limit holds once the client has acknowledged it.
+    await assert.rejects(overTwo.send("GET", "/about", huge));
+    assert.equal((await overHttp2Once(listener.port)).status, 200);
+    http1.agent.destroy();
+    overTwo.session.destroy();
+    await listener.close();
+  });
+
+  test("connections over the limit are closed", async () => {
+    const listener = await open({ limits: { connectionsMax: 1 } });
+    const { send, session } = overHttp2(listener.port);
+    await send("GET", "/about");
+    const second = net.connect(listener.port, "127.0.0.1");
+    second.on("error", () => second.destroy());
+    await once(second.resume(), "close");
+    assert.equal((await send("GET", "/about")).status, 200);
+    session.destroy();
+    await listener.close();
+  });
+});
+
+async function overHttp2Once(port: number): Promise<Answer> {
+  const { send, session } = overHttp2(port);
+  const answer = await send("GET", "/about");
+  session.destroy();
+  return answer;
+}
+
+describe("the end", () => {
+  for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
+    test(`${protocol}: stop lets what is open finish, closes its connection and takes no new one`, async () => {
+      const listener = await open();
+      const client = protocol === "HTTP/2.0" ? overHttp2(listener.port) : overHttp1(listener.port);
+      const watching = client.send("GET", "/watch");
+      while (listener.streams.length === 0) await new Promise(setImmediate);
+      listener.stop();
+      await assert.rejects(overHttp1(listener.port).send("GET", "/about"), /ECONNREFUSED/);
+      listener.streams[0]?.end();
+      assert.equal((await watching).text, "first\n");
+      if ("session" in client && !client.session.closed) await once(client.session, "close");
+      await listener.close();
+      if ("agent" in client) client.agent.destroy();
+    });
+  }
+
+  test("new certificates are shown to new connections", async () => {
+    const listener = await open();
+    const fresh = await createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
+    listener.replaceCertificates(fresh.serving, fresh.ca.cert);
+    const { send, session } = overHttp2(listener.port, { ca: fresh.ca.cert, ...fresh.admin });
+    assert.equal(JSON.parse((await send("GET", "/about")).text).peerCertificate.verified, true);
+    session.destroy();
+    await listener.close();
+  });
+
+  test("a taken port is an error", async () => {
+    const listener = await open();
+    const again = {
+      host: "127.0.0.1",
+      port: listener.port,
+      certificate: certificates.serving,
+      clientCa: undefined,
+      clock: systemClock,
+      logger: silent,
+    };
+    await assert.rejects(listen({ ...again, onExchange() {} }), /EADDRINUSE/);
+    await listener.close();
+  });
+});
