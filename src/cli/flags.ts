@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { defaultOptions } from "../index.ts";
 import type { ServerOptions } from "../options.ts";
-import { parseAuthorizationModes } from "./authorization-modes.ts";
 import { boolValue, byteCount, cidr, durationMs, FlagValueError, integerWithin, ipAddress, oneOf } from "./flag-values.ts";
 
 export type LoggingFormat = "text" | "json";
@@ -173,10 +172,9 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
     [
       {
         term: "--authorization-mode <modes>",
-        help: "Ordered list of authorizers with commas between: Masters (the group system:masters may do all, everyone may read /livez, /readyz, /healthz and /version), AlwaysAllow, AlwaysDeny. Members of system:masters are always allowed.",
-        shown: "Masters",
+        help: "Ordered list of authorizers with commas between: AlwaysAllow, AlwaysDeny; may be repeated. If unset, everyone may read /livez, /readyz, /healthz and /version. Members of system:masters may always do all.",
         set: (text, { server }) => {
-          server.authorizationModes = parseAuthorizationModes(text, server.authorizationModes);
+          server.authorizationModes = [...server.authorizationModes, ...text.split(",").filter((mode) => mode !== "")];
         },
       },
     ],

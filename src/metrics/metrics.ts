@@ -26,7 +26,7 @@ export interface Metrics {
 export function createMetrics(clock: Clock, sources: MetricsSources): Metrics {
   const requests = requestMetrics(clock);
   const watches = watchMetrics();
-  const startedAt = clock.now() / 1000;
+  const startedAt = clock.now() / 1000 - process.uptime();
   return {
     requests,
     watches,
