@@ -49,11 +49,19 @@ export function checkListOptions({ resourceVersion, resourceVersionMatch: match,
   if (!errors.empty) throw invalidOptions(errors.causes);
 }
 
-/** Combinations that a watch may not have. @throws ApiError 400 with upstream's message and causes */
-export function checkWatchOptions({ resourceVersionMatch: match, continueToken, sendInitialEvents }: ListOptions): void {
+/**
+ * Combinations that a watch may not have.
+ * @param allowed `initialEvents`: the gate WatchList
+ * @throws ApiError 400 with upstream's message and causes
+ */
+export function checkWatchOptions(options: ListOptions, allowed: { readonly initialEvents: boolean }): void {
+  const { resourceVersionMatch: match, continueToken, sendInitialEvents } = options;
   const errors = new FieldErrors();
-  if (sendInitialEvents !== undefined && match !== "NotOlderThan")
-    errors.forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+  if (sendInitialEvents !== undefined) {
+    if (match !== "NotOlderThan") errors.forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+    if (!allowed.initialEvents)
+      errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled");
+  }
   if (match !== "") {
     if (sendInitialEvents === undefined)
       errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");

@@ -42,6 +42,7 @@ export async function listEntries(resource: Resource, namespace: string, options
   if (limit === 0 && selection.all) return { meta: metaOf(snapshot), entries: snapshot.range(prefix, after) };
   const { entries, last } = await collect(snapshot.range(prefix, after), selection, limit);
   if (last === undefined) return { meta: metaOf(snapshot), entries };
+  store.cache.keep(snapshot);
   const next = formatContinue({ revision: snapshot.revision, after: last.key.slice(prefix.length) });
   const remainingItemCount = selection.all ? snapshot.count(prefix, last.key) : undefined;
   return { meta: { ...metaOf(snapshot), continue: next, ...(remainingItemCount !== undefined && { remainingItemCount }) }, entries };

@@ -36,7 +36,7 @@ after(() => memory.close());
 async function outcome(namespace: string, name: string, query: string): Promise<string> {
   try {
     const options = parseListOptions(new URLSearchParams(query.replace("$0", start)));
-    const plan = await planWatch(maps.resource, { namespace, name, options });
+    const plan = await planWatch(maps.resource, { namespace, name, options, initialEvents: true });
     const { cache } = maps.resource.store as NonNullable<typeof maps.resource.store>;
     await cache.reach(plan.from);
     const seen = plan.initial ? [...plan.scope.objects(plan.initial)].map(({ index }) => `ADDED ${index.name}`) : [];

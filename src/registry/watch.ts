@@ -13,6 +13,8 @@ export interface WatchRequest {
   /** Of the path; empty for a collection. */
   readonly name: string;
   readonly options: ListOptions;
+  /** The gate WatchList. */
+  readonly initialEvents: boolean;
 }
 
 export interface WatchPlan {
@@ -40,8 +42,8 @@ export interface Shown {
 }
 
 /** @throws ApiError 400 for options that do not go together or cannot be read; 500 for a version that is no number (as upstream) */
-export async function planWatch(resource: Resource, { namespace, name, options }: WatchRequest): Promise<WatchPlan> {
-  checkWatchOptions(options);
+export async function planWatch(resource: Resource, { namespace, name, options, initialEvents }: WatchRequest): Promise<WatchPlan> {
+  checkWatchOptions(options, { initialEvents });
   const { cache } = storeOf(resource);
   const scope = scopeOf(resource, namespace, name, selectionOf(resource.definition, options));
   const { resourceVersion, sendInitialEvents, allowWatchBookmarks } = options;

@@ -1,5 +1,6 @@
 /** Makes a definition ready: its cache, its keys, its fingerprint. What depends on the definition alone is done here, once. */
 import type { Clock } from "../api/clock.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 import type { KubeObject } from "../api/object.ts";
 import { decodeJson } from "../lib/schema/decode.ts";
 import type { Storage } from "../storage/contract.ts";
@@ -12,6 +13,7 @@ import { fingerprintOf } from "./fingerprint.ts";
 export interface InstallOptions {
   readonly storage: Storage;
   readonly clock: Clock;
+  readonly gates?: FeatureGates;
 }
 
 /** Installs the definitions of one server. */
@@ -48,7 +50,7 @@ function installResource(definition: ResourceDefinition, { shared, ...options }:
   return { definition, store: storeOf(form, cache) };
 }
 
-function openSharedCache(form: StorageForm, strategy: Strategy, { storage, clock }: InstallOptions): SharedCache {
+function openSharedCache(form: StorageForm, strategy: Strategy, { storage, clock, gates }: InstallOptions): SharedCache {
   let fingerprint: number | undefined;
   let { selectableFields } = strategy;
   const source: EntrySource = {
@@ -64,7 +66,8 @@ function openSharedCache(form: StorageForm, strategy: Strategy, { storage, clock
       return selectableFields;
     },
   };
-  const cache = openWatchCache({ storage, clock, prefix: form.prefix, entryOf: (stored) => entryFromStored(stored, source) });
+  const keepsSnapshots = gates?.enabled("ListFromCacheSnapshot") ?? true;
+  const cache = openWatchCache({ storage, clock, prefix: form.prefix, keepsSnapshots, entryOf: (stored) => entryFromStored(stored, source) });
   return {
     cache,
     source,

@@ -20,6 +20,9 @@ interface Batch {
 /** Stands where a batch was. */
 const dropped: Batch = { events: [], bytes: 0, at: 0, heldUntil: 0 };
 
+/** Events in a batch that was brought back: a reader can be slow between batches only. */
+const broughtBackMax = 128;
+
 /** How long events that were brought back wait for their reader. */
 const heldMs = 10_000;
 
@@ -86,10 +89,11 @@ export class EventRing {
   /** Events that come before all that are here, which then begin after `from`. */
   addBefore(events: readonly CacheEvent[], from: number, now: number): void {
     this.#from = from;
-    if (events.length === 0) return;
-    this.#batches.splice(0, this.#start, this.#counted(events, now, now + heldMs));
+    const batches: Batch[] = [];
+    for (let at = 0; at < events.length; at += broughtBackMax) batches.push(this.#counted(events.slice(at, at + broughtBackMax), now, now + heldMs));
+    this.#batches.splice(0, this.#start, ...batches);
     this.#start = 0;
-    this.#first -= 1;
+    this.#first -= batches.length;
   }
 
   /** Newest first, down to the first one after the revision. */

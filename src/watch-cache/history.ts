@@ -17,6 +17,9 @@ export interface HistoryRange {
   readonly bytesMax: number;
 }
 
+/** Events that are made before others run. */
+const atOnceMax = 1000;
+
 /** @returns undefined when the store ended before. @throws ApiError 410 when the store has let them go too, or they are too many */
 export async function readHistory(source: HistorySource, range: HistoryRange): Promise<CacheEvent[] | undefined> {
   try {
@@ -61,7 +64,8 @@ function readLog({ storage, prefix }: HistorySource, { after, to, bytesMax }: Hi
 async function eventsOf(log: readonly LogEvent[], { storage, entryOf }: HistorySource, { after }: HistoryRange): Promise<CacheEvent[]> {
   const states = new Map<string, Entry | undefined>();
   const events: CacheEvent[] = [];
-  for (const event of log) {
+  for (const [index, event] of log.entries()) {
+    if (index % atOnceMax === atOnceMax - 1) await new Promise((resolve) => setImmediate(resolve));
     const { type, key, revision, value, seal } = event;
     if (!states.has(key)) {
       const before = event.previousRevision === 0 ? undefined : (event.previous ?? (await storage.get(key, after)));

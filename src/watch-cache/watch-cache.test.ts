@@ -23,7 +23,7 @@ interface Fixture {
 }
 
 async function fixture(options: Partial<WatchCacheOptions> = {}, clock: Clock = systemClock): Promise<Fixture> {
-  const storage = await openMemoryStorage({ clock, historyMs: 300_000, historyBytesMax: 1 << 30, valueBytesMax: 1 << 20 });
+  const storage = await openMemoryStorage({ clock: systemClock, historyMs: 300_000, historyBytesMax: 1 << 30, valueBytesMax: 1 << 20 });
   const entryOf: WatchCacheOptions["entryOf"] = ({ key, revision, value }) => makeEntry(key, revision, value, seal, source);
   const cache = openWatchCache({ storage, prefix, clock, entryOf, ...options });
   const commit = async (key: string, value: Buffer | null): Promise<number> => {
@@ -201,7 +201,7 @@ test(`observers see the one history, cut and resumed at random (SEED=${seed})`, 
   const random = seededRandom(seed);
   let now = 0;
   const clock: Clock = { ...systemClock, now: () => now };
-  const { storage, cache, put, remove } = await fixture({ eventsMax: 40, eventBytesMax: 20_000 }, clock);
+  const { storage, cache, put, remove } = await fixture({ eventsMax: 40, eventBytesMax: 200_000 }, clock);
   const truth: { revision: number; text: string }[] = [];
   const states = new Map<number, string[]>();
   const present = new Map<string, string>();

@@ -24,13 +24,17 @@ export interface WatchCacheOptions {
   readonly eventAgeMaxMs?: number;
   /** How long states are kept for the next chunk of a list. */
   readonly snapshotAgeMaxMs?: number;
+  /** False: exact states come from the store alone. */
+  readonly keepsSnapshots?: boolean;
 }
 
-const defaults = { eventsMax: 20_000, eventBytesMax: 16 << 20, eventAgeMaxMs: 5 * 60_000, snapshotAgeMaxMs: 75_000 };
+const defaults = { eventsMax: 20_000, eventBytesMax: 16 << 20, eventAgeMaxMs: 5 * 60_000, snapshotAgeMaxMs: 75_000, keepsSnapshots: true };
 
 /** How long a read waits for a revision that this cache has not seen. */
 const freshWaitMs = 3000;
 const loadPage = 1000;
+/** Times that reading back may be overtaken by events that go. */
+const reachAttemptsMax = 3;
 /** The events kept and those read back together have at most so many times the bytes of the limit. */
 const reachedMax = 4;
 /** Loads that may be overtaken by compaction before one succeeds. */
@@ -58,6 +62,8 @@ class StorageWatchCache implements WatchCache {
   readonly #options: Required<WatchCacheOptions>;
   readonly #kept: KeptSnapshots;
   readonly #readers = new Set<Reader>();
+  /** Those who want to be told of progress. */
+  readonly #awaiting = new Set<Reader>();
   readonly #waiters = new Set<Waiter>();
   #tree: Tree<Entry> = Tree.empty();
   #revision = 0;
@@ -106,27 +112,30 @@ class StorageWatchCache implements WatchCache {
     if (!this.#loaded) await this.ready();
     if (revision > this.#revision) await this.#seen(revision);
     if (revision === this.#revision) return this.latest();
+    if (!this.#options.keepsSnapshots) return this.#stored(revision);
     const snapshot = this.#kept.find(revision) ?? this.#undoneTo(revision) ?? (await this.#stored(revision));
     this.keep(snapshot);
     return snapshot;
   }
 
   keep(snapshot: Snapshot): void {
-    this.#kept.keep(snapshot, this.#options.clock.now());
+    if (this.#options.keepsSnapshots) this.#kept.keep(snapshot, this.#options.clock.now());
   }
 
   async reach(revision: number): Promise<void> {
     if (!this.#loaded) await this.ready();
-    this.#deliver();
-    const to = this.#ring.from;
-    if (revision >= to) return;
-    const bytesMax = this.#options.eventBytesMax * reachedMax - this.#ring.bytes;
-    const events = await readHistory(this.#options, { after: revision, to, bytesMax });
-    // Another reader may have reached back meanwhile, or events may have gone; then there is a gap, and the subscriber gets his 410.
-    if (events === undefined || this.#ring.from !== to) return;
-    // Readers whose batches had gone have numbers that mean others from here on.
-    for (const reader of this.#readers) if (reader.next < this.#ring.first) reader.next = Number.NEGATIVE_INFINITY;
-    this.#ring.addBefore(events, revision, this.#options.clock.now());
+    for (let attempt = 1; attempt <= reachAttemptsMax; attempt++) {
+      this.#deliver();
+      const to = this.#ring.from;
+      if (revision >= to) return;
+      const bytesMax = this.#options.eventBytesMax * reachedMax - this.#ring.bytes;
+      const events = await readHistory(this.#options, { after: revision, to, bytesMax });
+      if (events === undefined) return; // The store ended, and with it every subscription.
+      if (this.#ring.from !== to) continue; // Events were let go meanwhile, or another reader has brought some back.
+      // Readers whose batches had gone have numbers that mean others from here on.
+      for (const reader of this.#readers) if (reader.next < this.#ring.first) reader.next = Number.NEGATIVE_INFINITY;
+      this.#ring.addBefore(events, revision, this.#options.clock.now());
+    }
   }
 
   subscribe(from: number, subscriber: CacheSubscriber): CacheSubscription {
@@ -134,6 +143,7 @@ class StorageWatchCache implements WatchCache {
     if (from < this.#ring.from) throw expired(`too old resource version: ${from} (${this.#ring.from})`);
     const reader: Reader = { subscriber, from, next: this.#ring.find(from), paused: false };
     this.#readers.add(reader);
+    if (subscriber.progress !== undefined) this.#awaiting.add(reader);
     this.#pump(reader);
     const delivered = (): number => this.#deliveredTo(reader);
     return {
@@ -145,7 +155,7 @@ class StorageWatchCache implements WatchCache {
         reader.paused = false;
         this.#pump(reader);
       },
-      close: () => void this.#readers.delete(reader),
+      close: () => this.#drop(reader),
     };
   }
 
@@ -153,6 +163,11 @@ class StorageWatchCache implements WatchCache {
     this.#closed = true;
     this.#unload();
     for (const { wake } of this.#waiters) wake();
+  }
+
+  #drop(reader: Reader): void {
+    this.#readers.delete(reader);
+    this.#awaiting.delete(reader);
   }
 
   /** Ends all subscribers; the next one who asks loads anew. */
@@ -168,6 +183,7 @@ class StorageWatchCache implements WatchCache {
     this.#ring = this.#emptyRing(Number.POSITIVE_INFINITY);
     const readers = [...this.#readers];
     this.#readers.clear();
+    this.#awaiting.clear();
     for (const { subscriber } of readers) subscriber.end();
   }
 
@@ -189,6 +205,7 @@ class StorageWatchCache implements WatchCache {
   }
 
   #start(tree: Tree<Entry>, revision: number): void {
+    if (this.#closed) return;
     const log = this.#options.storage.log(this.#options.prefix, revision, {
       events: (batch) => this.#take(batch),
       progress: (seen) => this.#progress(seen),
@@ -248,26 +265,27 @@ class StorageWatchCache implements WatchCache {
     this.#revision = revision;
     this.#snapshot = undefined;
     for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.wake();
-    if (this.#readers.size > 0) this.#flush ??= setImmediate(() => this.#deliver());
+    if (this.#awaiting.size > 0) this.#flush ??= setImmediate(() => this.#deliver());
   }
 
   /** Hands what happened since to the subscribers. */
   #deliver(): void {
     if (this.#flush !== undefined) clearImmediate(this.#flush);
     this.#flush = undefined;
-    if (this.#undelivered.length > 0) {
+    const hasEvents = this.#undelivered.length > 0;
+    if (hasEvents) {
       const now = this.#options.clock.now();
       this.#ring.add(this.#undelivered, now);
       this.#undelivered = [];
       this.#kept.forget(now);
     }
-    for (const reader of this.#readers) this.#pump(reader);
+    for (const reader of hasEvents ? this.#readers : this.#awaiting) this.#pump(reader);
   }
 
   #pump(reader: Reader): void {
     while (!reader.paused && reader.next < this.#ring.next) {
       if (reader.next < this.#ring.first) {
-        this.#readers.delete(reader);
+        this.#drop(reader);
         reader.subscriber.end();
         return;
       }
@@ -277,7 +295,9 @@ class StorageWatchCache implements WatchCache {
       const events = isNew ? batch : batch.filter(({ revision }) => revision > reader.from);
       if (events.length > 0) reader.paused = reader.subscriber.events(events) === false;
     }
-    if (!reader.paused) reader.subscriber.progress?.(this.#deliveredTo(reader));
+    if (reader.paused || !this.#awaiting.has(reader)) return;
+    if (reader.subscriber.progress === undefined) this.#awaiting.delete(reader);
+    else reader.subscriber.progress(this.#deliveredTo(reader));
   }
 
   #deliveredTo({ from, next }: Reader): number {

@@ -20,7 +20,8 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
   const { cache } = resolved.resource.store as ResourceStore;
   const options = parseListOptions(context.info.query);
   const [, name = ""] = context.info.parts;
-  const plan = await planWatch(resolved.resource, { namespace: namespaceOf(context), name, options });
+  const initialEvents = registry.gates.enabled("WatchList");
+  const plan = await planWatch(resolved.resource, { namespace: namespaceOf(context), name, options, initialEvents });
   const expired = await unreachable(() => cache.reach(plan.from));
   if (context.exchange.closed) return;
   const form = eventForm(context, resolved);
