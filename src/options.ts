@@ -24,7 +24,7 @@ export interface ServerOptions {
   readonly tlsPrivateKeyFile: string | undefined;
   readonly clientCaFile: string | undefined;
   readonly anonymousAuth: boolean;
-  /** In order; `Masters` is ours: system:masters may do all, everyone may read the public paths. */
+  /** AlwaysAllow, AlwaysDeny, in the order they are asked; none: everyone may read the public paths. system:masters may do all in any case. */
   readonly authorizationModes: readonly string[];
   /** As `--runtime-config` takes it. */
   readonly runtimeConfig: string;
