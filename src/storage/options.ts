@@ -8,6 +8,15 @@ export interface StorageOptions {
   readonly historyBytesMax: number;
   /** The largest value a key may have. */
   readonly valueBytesMax: number;
+  /** Changes that may wait for the disk, 10,000 when unset; beyond it a commit throws StorageUnavailable. */
+  readonly waitingMax?: number;
+  /** For tests of what happens when the disk fails. */
+  readonly faults?: StorageFaults;
+}
+
+export interface StorageFaults {
+  /** Called before each group of changes is written; what it throws is taken for the disk's answer. */
+  beforeWrite(): void | Promise<void>;
 }
 
 /** etcd's limit on a request. */

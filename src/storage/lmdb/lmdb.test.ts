@@ -38,8 +38,10 @@ test("a second server on the same directory is refused, and told which one", asy
 test("a transaction that fails fails all commits in it and on top of it; nothing of them is visible; the next works", async () => {
   let failing = false;
   const storage = await open({
-    beforeFlush() {
-      if (failing) throw new Error("no space left on device");
+    faults: {
+      beforeWrite() {
+        if (failing) throw new Error("no space left on device");
+      },
     },
   });
   const events: LogEvent[] = [];
@@ -62,7 +64,7 @@ test("a transaction that fails fails all commits in it and on top of it; nothing
 
 test("many commits share a transaction", async () => {
   let flushes = 0;
-  const storage = await open({ beforeFlush: () => void flushes++ });
+  const storage = await open({ faults: { beforeWrite: () => void flushes++ } });
   await Promise.all(Array.from({ length: 500 }, (_, index) => storage.commit([], [{ key: `/k/${index}`, value: Buffer.from("x") }])));
   assert.ok(flushes < 5, `${flushes} transactions`);
   assert.equal(await storage.current(), 501);

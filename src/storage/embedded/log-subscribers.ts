@@ -1,0 +1,155 @@
+/** Hands the log to its readers: what they missed from the ledger, in pages, then every group of changes as it becomes durable. */
+import { type LogEvent, type LogSubscriber, RevisionCompacted, type Subscription } from "../contract.ts";
+import { type Change, type Ledger, revisionOf } from "./ledger.ts";
+import { nextTurn } from "./next-turn.ts";
+import { eventOf } from "./views.ts";
+
+/** Changes read at once for a subscriber that has some to catch up with. More than one commit may have. */
+const pageMax = 256;
+
+/** What readers may see at this moment. */
+export interface Horizon {
+  readonly revision: number;
+  readonly compacted: number;
+}
+
+interface Follower {
+  readonly prefix: string;
+  readonly subscriber: LogSubscriber;
+  /** Everything up to this revision has been delivered. */
+  seen: number;
+  open: boolean;
+}
+
+/** Followers of one prefix that have caught up: they share each batch. */
+interface Group {
+  readonly prefix: string;
+  readonly followers: Set<Follower>;
+  batch: LogEvent[];
+}
+
+export class LogSubscribers {
+  readonly #ledger: Ledger;
+  readonly #horizon: Horizon;
+  /** By prefix. An event looks up only the prefixes that end at one of its key's slashes, … */
+  readonly #groups = new Map<string, Group>();
+  /** … and these, which end elsewhere. */
+  readonly #irregular = new Set<Group>();
+  readonly #catchingUp = new Set<Follower>();
+
+  /** @param horizon a live view */
+  constructor(ledger: Ledger, horizon: Horizon) {
+    this.#ledger = ledger;
+    this.#horizon = horizon;
+  }
+
+  add(prefix: string, from: number, subscriber: LogSubscriber): Subscription {
+    const follower: Follower = { prefix, subscriber, seen: from, open: true };
+    void this.#catchUp(follower);
+    return { close: () => this.#remove(follower) };
+  }
+
+  /** Delivers a group of events that has become durable. The horizon is already past it. */
+  deliver(events: readonly LogEvent[]): void {
+    const touched = new Set<Group>();
+    for (const event of events) {
+      const { key } = event;
+      for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", slash + 1)) {
+        const group = this.#groups.get(key.slice(0, slash + 1));
+        if (group !== undefined) touched.add(group) && group.batch.push(event);
+      }
+      for (const group of this.#irregular) if (key.startsWith(group.prefix)) touched.add(group) && group.batch.push(event);
+    }
+    for (const group of touched) {
+      const { batch } = group;
+      group.batch = [];
+      for (const follower of group.followers) this.#call(follower, () => follower.subscriber.events(batch));
+    }
+    const { revision } = this.#horizon;
+    for (const { followers } of this.#groups.values()) {
+      for (const follower of followers) this.#call(follower, () => follower.subscriber.progress(revision));
+    }
+  }
+
+  /** Ends every subscription. */
+  close(): void {
+    const followers = [...this.#catchingUp, ...[...this.#groups.values()].flatMap((group) => [...group.followers])];
+    for (const follower of followers) this.#end(follower, undefined);
+  }
+
+  #join(follower: Follower): void {
+    const { prefix } = follower;
+    let group = this.#groups.get(prefix);
+    if (group === undefined) {
+      group = { prefix, followers: new Set(), batch: [] };
+      this.#groups.set(prefix, group);
+      if (!prefix.endsWith("/")) this.#irregular.add(group);
+    }
+    group.followers.add(follower);
+  }
+
+  /** Tells what was missed, if anything, and how far that was. */
+  async #catchUp(follower: Follower): Promise<void> {
+    const upToDate = follower.seen === this.#horizon.revision;
+    if (upToDate) this.#join(follower);
+    else this.#catchingUp.add(follower);
+    await nextTurn();
+    if (upToDate) {
+      const { revision } = this.#horizon;
+      this.#call(follower, () => follower.subscriber.progress(revision));
+      return;
+    }
+    while (follower.open && follower.seen < this.#horizon.revision) {
+      if (follower.seen < this.#horizon.compacted) return this.#end(follower, new RevisionCompacted(this.#horizon.compacted));
+      const { changes, seen } = this.#page(follower.seen);
+      const events = changes.filter(({ key }) => key.startsWith(follower.prefix)).map((change) => eventOf(change, this.#previous(change)));
+      follower.seen = seen;
+      if (events.length > 0) this.#call(follower, () => follower.subscriber.events(events));
+      this.#call(follower, () => follower.subscriber.progress(seen));
+      if (seen < this.#horizon.revision) await nextTurn();
+    }
+    this.#catchingUp.delete(follower);
+    if (follower.open) this.#join(follower);
+  }
+
+  /** The next changes that readers may see, whole commits only, and the revision they lead to. */
+  #page(after: number): { changes: Change[]; seen: number } {
+    const { revision } = this.#horizon;
+    const page = this.#ledger.changes(after, pageMax);
+    const last = page.at(-1);
+    if (page.length < pageMax || last === undefined || revisionOf(last.position) > revision) {
+      return { changes: page.filter(({ position }) => revisionOf(position) <= revision), seen: revision };
+    }
+    // The last commit may go on after the page.
+    const seen = revisionOf(last.position) - 1;
+    return { changes: page.filter(({ position }) => revisionOf(position) <= seen), seen };
+  }
+
+  #previous({ previous }: Change): Change | undefined {
+    return previous === 0 ? undefined : this.#ledger.read(previous);
+  }
+
+  /** A subscriber that throws must not take the others with it: it is told its own error. */
+  #call(follower: Follower, call: () => void): void {
+    if (!follower.open) return;
+    try {
+      call();
+    } catch (error) {
+      this.#end(follower, error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #end(follower: Follower, error: Error | undefined): void {
+    this.#remove(follower);
+    follower.subscriber.end(error);
+  }
+
+  #remove(follower: Follower): void {
+    follower.open = false;
+    this.#catchingUp.delete(follower);
+    const group = this.#groups.get(follower.prefix);
+    if (group === undefined || !group.followers.delete(follower) || group.followers.size > 0) return;
+    this.#groups.delete(follower.prefix);
+    this.#irregular.delete(group);
+  }
+}
