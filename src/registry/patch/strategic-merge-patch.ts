@@ -1,5 +1,6 @@
 /** Strategic merge patch, driven by the schema's merge keys. Source: resource-api §4.5; apiserver's patch handler. */
-import { ApiError, badRequest, plainError, unprocessable } from "../../api/errors.ts";
+import { type ApiError, badRequest, plainError, unprocessable } from "../../api/errors.ts";
+import { formatGoValue } from "../../lib/json/go-value.ts";
 import { goKindOf, JsonSyntaxError } from "../../lib/json/parse.ts";
 import { cloneJson } from "../../lib/json/values.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
@@ -42,13 +43,13 @@ function applyPatch(current: object, patch: Record<string, unknown>, schema: Str
   }
 }
 
-/** A value as Go prints it with %v: `map[data:map[s:2] extra:[1 2]]`. */
-export function formatGoValue(value: unknown): string {
-  if (value === null || value === undefined) return "<nil>";
-  if (typeof value !== "object") return String(value);
-  if (Array.isArray(value)) return `[${value.map(formatGoValue).join(" ")}]`;
-  const members = Object.keys(value)
-    .sort()
-    .map((key) => `${key}:${formatGoValue((value as Record<string, unknown>)[key])}`);
-  return `map[${members.join(" ")}]`;
+function refusal(error: StrategicMergeError): ApiError {
+  switch (error.fault) {
+    case "format":
+      return badRequest(error.message);
+    case "unprocessable":
+      return unprocessable();
+    case "unforeseen":
+      return plainError(error.message);
+  }
 }

@@ -1,0 +1,45 @@
+/** The words by which a strategic merge patch says more than its values do. Source: Kubernetes' strategic merge patch design. */
+import { badFormat } from "./strategic-merge-error.ts";
+
+/** `$patch: replace | delete`, in an object or in an element of a list. */
+export const patchDirective = "$patch";
+/** The only members that stay, of an object of which one is set at a time. */
+export const retainKeysDirective = "$retainKeys";
+/** `$deleteFromPrimitiveList/<field>`: elements that go away. */
+export const deletionPrefix = "$deleteFromPrimitiveList";
+/** `$setElementOrder/<field>`: the elements, or their merge keys, in the order they shall have. */
+export const orderPrefix = "$setElementOrder";
+
+export type JsonObject = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The directive an element or object carries; undefined when it carries none. */
+export function directiveOf(value: unknown): unknown {
+  return isObject(value) && Object.hasOwn(value, patchDirective) ? value[patchDirective] : undefined;
+}
+
+/** The field a prefixed key is about. @throws StrategicMergeError when the key is the prefix and something else than a slash and a field */
+export function fieldOfDirective(key: string, prefix: typeof deletionPrefix | typeof orderPrefix): string {
+  if (key.charAt(prefix.length) === "/") return key.slice(prefix.length + 1);
+  throw badFormat(prefix === orderPrefix ? "setElementOrder list" : "primitive list");
+}
+
+/** What is left of a value that has nothing to merge with: without null members, at any depth. Null elements of lists stay. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
+  return Object.fromEntries(kept.map(([key, member]) => [key, withoutNulls(member)]));
+}
+
+/** The same without objects that carry `$patch`, at any depth; undefined when the value is one itself. */
+export function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined);
+  if (!isObject(value)) return value;
+  if (Object.hasOwn(value, patchDirective)) return undefined;
+  const kept = Object.entries(value).map(([key, member]) => [key, withoutDirectives(member)] as const);
+  return Object.fromEntries(kept.filter(([, member]) => member !== undefined));
+}

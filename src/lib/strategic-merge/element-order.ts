@@ -1,0 +1,93 @@
+/**
+ * The order of a merged list: what the patch names stands in the patch's order, what only the server has stands where it stood among those,
+ * as far as both can be.
+ */
+import { formatGoValue, goMapType } from "../json/go-value.ts";
+import { directiveOf, isObject, orderPrefix } from "./directives.ts";
+import { badType, noMergeKey, StrategicMergeError } from "./strategic-merge-error.ts";
+
+export interface OrderOptions {
+  /** The elements, or for objects at least their merge keys, in the order wanted. */
+  readonly wanted: readonly unknown[];
+  /** The list before the patch. */
+  readonly live: readonly unknown[];
+  /** Empty for scalars. */
+  readonly mergeKey: string;
+}
+
+/** @throws StrategicMergeError when an element lacks its merge key */
+export function orderElements(merged: readonly unknown[], { wanted, live, mergeKey }: OrderOptions): unknown[] {
+  const wantedPlaces = placesOf(wanted, mergeKey);
+  const livePlaces = placesOf(live, mergeKey);
+  const elements = merged.map((value): Element => ({ value, key: keyOf(value, mergeKey) }));
+  const named = elements.filter(({ key }) => wantedPlaces.has(key));
+  const others = elements.filter(({ key }) => !wantedPlaces.has(key));
+  return interleave(sortByPlace(others, livePlaces), sortByPlace(named, wantedPlaces), livePlaces);
+}
+
+interface Element {
+  readonly value: unknown;
+  readonly key: unknown;
+}
+
+/** Of each element's key, where it first stands. */
+type Places = ReadonlyMap<unknown, number>;
+
+/** What tells an element from the others: the value of its merge key, or itself. */
+export function keyOf(element: unknown, mergeKey: string): unknown {
+  if (mergeKey === "") {
+    if (isObject(element)) throw noMergeKey(element, mergeKey);
+    return element;
+  }
+  if (!isObject(element)) throw badType(goMapType, element);
+  if (!Object.hasOwn(element, mergeKey)) throw noMergeKey(element, mergeKey);
+  return element[mergeKey];
+}
+
+function placesOf(list: readonly unknown[], mergeKey: string): Places {
+  const places = new Map<unknown, number>();
+  for (const [index, element] of list.entries()) {
+    const key = keyOf(element, mergeKey);
+    if (!places.has(key)) places.set(key, index);
+  }
+  return places;
+}
+
+function sortByPlace(elements: readonly Element[], places: Places): Element[] {
+  const placeOf = ({ key }: Element): number => places.get(key) ?? places.size;
+  return elements.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** Puts each of `others` before the first of `named` that stood behind it, and behind all where it cannot be told. */
+function interleave(others: readonly Element[], named: readonly Element[], livePlaces: Places): unknown[] {
+  const ordered: unknown[] = [];
+  let next = 0;
+  for (const { value, key } of named) {
+    const namedPlace = livePlaces.get(key) ?? -1;
+    for (let other = others[next]; other !== undefined && (livePlaces.get(other.key) ?? namedPlace) < namedPlace; other = others[++next]) {
+      ordered.push(other.value);
+    }
+    ordered.push(value);
+  }
+  return ordered.concat(others.slice(next).map(({ value }) => value));
+}
+
+/**
+ * A patch with `$setElementOrder` must name its elements in that order, all of them; those it deletes do not count.
+ * @throws StrategicMergeError
+ */
+export function checkOrder(patch: readonly unknown[], order: readonly unknown[], mergeKey: string): void {
+  if (patch.length === 0 || order.length === 0) return;
+  let place = 0;
+  for (const element of patch) {
+    if (mergeKey !== "" && !isObject(element)) throw badType(goMapType, element);
+    if (directiveOf(element) !== undefined) continue;
+    const key = keyOf(element, mergeKey);
+    while (place < order.length && keyOf(order[place], mergeKey) !== key) place++;
+    if (place++ >= order.length) throw wrongOrder(patch, order);
+  }
+}
+
+function wrongOrder(patch: readonly unknown[], order: readonly unknown[]): StrategicMergeError {
+  return new StrategicMergeError(`The order in patch list:\n${formatGoValue(patch)}\n doesn't match ${orderPrefix} list:\n${formatGoValue(order)}\n`);
+}

@@ -1,0 +1,211 @@
+/** Strategic merge patch: a merge patch whose lists merge by what the schema says of them. Source: apimachinery's strategicpatch. */
+import { formatGoValue, goListType, goMapType, goTypeOf } from "../json/go-value.ts";
+import type { Struct, Type } from "../schema/schema.ts";
+import {
+  deletionPrefix,
+  directiveOf,
+  fieldOfDirective,
+  isObject,
+  type JsonObject,
+  orderPrefix,
+  patchDirective,
+  retainKeysDirective,
+  withoutDirectives,
+  withoutNulls,
+} from "./directives.ts";
+import { checkOrder, keyOf, orderElements } from "./element-order.ts";
+import { goKind, type MergeRule, ruleOfList, ruleOfObject } from "./merge-rules.ts";
+import { badFormat, badType, noMergeKey, StrategicMergeError, unknownDirective } from "./strategic-merge-error.ts";
+
+export { StrategicMergeError } from "./strategic-merge-error.ts";
+
+/**
+ * @param original an object that conforms to `schema`; left as it is
+ * @param patch any object, nested at most `retainedDepthMax` deep; left as it is
+ * @returns the patched document, not yet checked against the schema; it shares with `original` and `patch` what was taken over whole
+ * @throws StrategicMergeError
+ */
+export function applyStrategicMergePatch(original: object, patch: Record<string, unknown>, schema: Struct): Record<string, unknown> {
+  return mergeObjects(original as JsonObject, patch, schema);
+}
+
+/** Members by name while they are being merged: `__proto__` is one like any other. */
+type Members = Map<string, unknown>;
+
+function mergeObjects(original: JsonObject, patch: JsonObject, type: Type): JsonObject {
+  const members: Members = new Map(Object.entries(patch));
+  if (members.has(patchDirective)) return obeyDirective(members.get(patchDirective), patch);
+  const merged: Members = new Map(Object.entries(original));
+  retainKeys(merged, members);
+  mergeOrderedLists(merged, members, type);
+  for (const [key, value] of members) mergeMember(merged, key, value, type);
+  return Object.fromEntries(merged);
+}
+
+function obeyDirective(directive: unknown, patch: JsonObject): JsonObject {
+  if (directive === "delete") return {};
+  if (directive !== "replace") throw unknownDirective(directive, patch);
+  return Object.fromEntries(Object.entries(patch).filter(([key]) => key !== patchDirective));
+}
+
+/** `$retainKeys`: all that it does not list goes away, and the patch may set nothing else. */
+function retainKeys(merged: Members, patch: Members): void {
+  if (!patch.has(retainKeysDirective)) return;
+  const list = patch.get(retainKeysDirective);
+  patch.delete(retainKeysDirective);
+  if (!Array.isArray(list)) throw badFormat("retainKeys");
+  const retained = new Set<unknown>(list);
+  for (const [key, value] of patch) {
+    const isSet = value !== null && !key.startsWith(deletionPrefix) && !key.startsWith(orderPrefix);
+    if (isSet && !retained.has(key)) throw badFormat("retainKeys");
+  }
+  for (const key of merged.keys()) if (!retained.has(key)) merged.delete(key);
+}
+
+/** `$setElementOrder/<field>` and the field itself: both are taken from the patch. */
+function mergeOrderedLists(merged: Members, patch: Members, type: Type): void {
+  for (const [key, order] of [...patch]) {
+    if (!key.startsWith(orderPrefix)) continue;
+    patch.delete(key);
+    if (!Array.isArray(order)) throw badType(goListType, order);
+    const name = fieldOfDirective(key, orderPrefix);
+    const live = findList(merged, name);
+    const changes = findList(patch, name);
+    const rule = ruleOfList(type, name);
+    checkOrder(changes ?? [], order, rule.mergeKey);
+    if (live === undefined && changes === undefined) continue;
+    merged.set(name, mergeInOrder({ live, changes, order, rule }));
+    patch.delete(name);
+  }
+}
+
+/** @throws StrategicMergeError when there is something else than a list */
+function findList(members: Members, name: string): readonly unknown[] | undefined {
+  const value = members.get(name);
+  if (Array.isArray(value) || !members.has(name)) return value as readonly unknown[] | undefined;
+  throw badType(goListType, value);
+}
+
+interface OrderedMerge {
+  readonly live: readonly unknown[] | undefined;
+  readonly changes: readonly unknown[] | undefined;
+  readonly order: readonly unknown[];
+  readonly rule: MergeRule;
+}
+
+function mergeInOrder({ live, changes, order, rule }: OrderedMerge): unknown[] {
+  const merged = mergeIfBoth(live, changes, rule);
+  checkElementTypes(live ?? [], changes ?? []);
+  return orderElements(merged, { wanted: order, live: live ?? [], mergeKey: rule.mergeKey });
+}
+
+function mergeIfBoth(live: readonly unknown[] | undefined, changes: readonly unknown[] | undefined, rule: MergeRule): readonly unknown[] {
+  if (changes === undefined) return live ?? [];
+  if (live === undefined) return withoutDirectives(changes) as unknown[];
+  return mergeListsByRule(live, changes, rule);
+}
+
+function mergeMember(merged: Members, key: string, value: unknown, type: Type): void {
+  if (key.startsWith(deletionPrefix)) {
+    deleteElements(merged, fieldOfDirective(key, deletionPrefix), value, type);
+    return;
+  }
+  const current = merged.get(key);
+  if (value === null) merged.delete(key);
+  else if (isObject(current) && isObject(value)) merged.set(key, mergeObjectsByRule(current, value, ruleOfObject(type, key)));
+  else if (Array.isArray(current) && Array.isArray(value)) merged.set(key, mergeListsByRule(current, value, ruleOfList(type, key)));
+  else takeOver(merged, key, value);
+}
+
+/** There is nothing to merge with. */
+function takeOver(merged: Members, key: string, value: unknown): void {
+  const taken = withoutDirectives(withoutNulls(value));
+  if (taken === undefined) merged.delete(key);
+  else merged.set(key, taken);
+}
+
+function mergeObjectsByRule(original: JsonObject, patch: JsonObject, { type, strategy }: MergeRule): JsonObject {
+  return strategy === "replace" ? patch : mergeObjects(original, patch, type);
+}
+
+function mergeListsByRule(original: readonly unknown[], patch: readonly unknown[], rule: MergeRule): readonly unknown[] {
+  if (rule.strategy !== "merge" || (original.length === 0 && patch.length === 0)) return patch;
+  if (checkElementTypes(original, patch) === goMapType) return mergeObjectLists(original, patch, rule);
+  const union = [...new Set([...original, ...patch])];
+  return orderElements(union, { wanted: patch, live: original, mergeKey: rule.mergeKey });
+}
+
+/** `$deleteFromPrimitiveList/<field>`, whatever the field's strategy. Lists of objects merge instead: that is upstream's way. */
+function deleteElements(merged: Members, name: string, value: unknown, type: Type): void {
+  const current = merged.get(name);
+  if (value === null) merged.delete(name);
+  if (!Array.isArray(current) || !Array.isArray(value)) return;
+  const rule = ruleOfList(type, name);
+  if (current.length === 0 && value.length === 0) return;
+  if (checkElementTypes(current, value) === goMapType) {
+    merged.set(name, mergeObjectLists(current, value, rule));
+    return;
+  }
+  const deleted = new Set<unknown>(value);
+  merged.set(
+    name,
+    current.filter((element) => !deleted.has(element)),
+  );
+}
+
+function mergeObjectLists(original: readonly unknown[], patch: readonly unknown[], rule: MergeRule): unknown[] {
+  const { type, mergeKey } = rule;
+  if (mergeKey === "") throw new StrategicMergeError(`cannot merge lists without merge key for ${goKind(type)}`);
+  const { live, changes } = obeyElementDirectives(original as JsonObject[], patch as JsonObject[], mergeKey);
+  return orderElements(mergeElements(live, changes, rule), { wanted: changes, live, mergeKey });
+}
+
+interface DirectedLists {
+  readonly live: readonly JsonObject[];
+  readonly changes: readonly JsonObject[];
+}
+
+/** Takes the elements that carry `$patch` out of the patch: deletes what they name, or puts the patch in the list's place. */
+function obeyElementDirectives(original: readonly JsonObject[], patch: readonly JsonObject[], mergeKey: string): DirectedLists {
+  const deleted = new Set<unknown>();
+  const changes: JsonObject[] = [];
+  let isReplaced = false;
+  for (const element of patch) {
+    if (!Object.hasOwn(element, patchDirective)) {
+      changes.push(element);
+      continue;
+    }
+    const directive = directiveOf(element);
+    if (directive === "delete") deleted.add(keyOf(element, mergeKey));
+    else if (directive === "replace") isReplaced = true;
+    else if (directive === "merge") throw new StrategicMergeError("merging lists cannot yet be specified in the patch");
+    else throw unknownDirective(directive, element);
+  }
+  if (isReplaced) return { live: changes, changes: [] };
+  return { live: original.filter((element) => !(Object.hasOwn(element, mergeKey) && deleted.has(element[mergeKey]))), changes };
+}
+
+function mergeElements(live: readonly JsonObject[], changes: readonly JsonObject[], { type, mergeKey }: MergeRule): JsonObject[] {
+  const merged = [...live];
+  const places = new Map<unknown, number>();
+  for (const [index, element] of live.entries()) {
+    if (Object.hasOwn(element, mergeKey) && !places.has(element[mergeKey])) places.set(element[mergeKey], index);
+  }
+  for (const change of changes) {
+    if (!Object.hasOwn(change, mergeKey)) throw noMergeKey(change, mergeKey);
+    const place = places.get(change[mergeKey]);
+    if (place === undefined) places.set(change[mergeKey], merged.push(change) - 1);
+    else merged[place] = mergeObjects(merged[place] as JsonObject, change, type);
+  }
+  return merged;
+}
+
+/** @returns the one type all elements of both lists have @throws StrategicMergeError when they differ, or are lists, or there are none */
+function checkElementTypes(original: readonly unknown[], patch: readonly unknown[]): string {
+  const types = new Set([...original, ...patch].map(goTypeOf));
+  const [type] = types;
+  if (type === undefined) throw new StrategicMergeError("no elements in any of the given slices");
+  if (type === goListType) throw new StrategicMergeError("lists of lists are not supported", "unprocessable");
+  if (types.size > 1) throw new StrategicMergeError(`list element types are not identical: ${formatGoValue([original, patch])}`);
+  return type;
+}
