@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Clock } from "../api/clock.ts";
+import type { Exchange, RequestContext } from "../http/contract.ts";
+import { requestInfo } from "../http/request-info.ts";
+import type { Resolved, ResourceDefinition, ServedVersion } from "../resource/contract.ts";
+import { ask } from "../testing/request-context.ts";
+import { formatLabels, formatNumber } from "./exposition.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+
+/** A clock that stands still until it is told to go on. */
+function ownClock(): Clock & { advance(ms: number): void } {
+  let now = 1_000_000;
+  return {
+    now: () => now,
+    after: () => () => {},
+    advance(ms) {
+      now += ms;
+    },
+  };
+}
+
+const sources = {
+  objectCounts: () =>
+    [
+      [{ group: "", resource: "configmaps" }, 3],
+      [{ group: "apps", resource: "deployments" }, 2_000_000],
+    ] as const,
+  storageSizeBytes: () => 4096,
+  build: { major: "1", minor: "36" },
+};
+
+interface Asked {
+  readonly method?: string;
+  readonly path: string;
+  readonly deprecatedIn?: string;
+  readonly status?: number;
+  readonly bytes?: number;
+  readonly ms?: number;
+}
+
+/** Sends one request past the filter; its end is in the caller's hands. */
+function begin(metrics: Metrics, clock: ReturnType<typeof ownClock>, asked: Asked): () => void {
+  const info = requestInfo(asked.method ?? "GET", asked.path);
+  const closing: (() => void)[] = [];
+  const exchange = {
+    method: asked.method ?? "GET",
+    status: asked.status ?? 200,
+    sentBytes: asked.bytes ?? 0,
+    header: () => undefined,
+    onClose: (run: () => void) => closing.push(run),
+  } as unknown as Exchange;
+  const version = {
+    version: info.version,
+    subresources: [{ name: "status" }],
+    ...(asked.deprecatedIn !== undefined && { deprecated: { since: "1.1", removedIn: asked.deprecatedIn } }),
+  };
+  const resolved = {
+    resource: { definition: { group: info.group, resource: info.resource } as ResourceDefinition },
+    version: version as unknown as ServedVersion,
+  };
+  void metrics.requests.filter({
+    exchange,
+    info,
+    resolved: info.isResourceRequest ? (resolved as Resolved) : undefined,
+    receivedAt: clock.now(),
+  } as RequestContext);
+  return () => {
+    clock.advance(asked.ms ?? 0);
+    for (const run of closing) run();
+  };
+}
+
+async function scrape(metrics: Metrics): Promise<string> {
+  return (await ask(metrics.handler, { path: "/metrics" })).body.toString();
+}
+
+const configMaps = 'group="",version="v1",resource="configmaps",subresource=""';
+const rows: [what: string, asked: Asked, lines: string[]][] = [
+  [
+    "a get",
+    { path: "/api/v1/namespaces/a/configmaps/b", bytes: 1300, ms: 30 },
+    [
+      `apiserver_request_total{verb="GET",dry_run="",${configMaps},scope="resource",component="apiserver",code="200"} 1`,
+      `apiserver_request_duration_seconds_bucket{verb="GET",dry_run="",${configMaps},scope="resource",component="apiserver",le="0.025"} 0`,
+      `apiserver_request_duration_seconds_bucket{verb="GET",dry_run="",${configMaps},scope="resource",component="apiserver",le="0.05"} 1`,
+      `apiserver_request_duration_seconds_bucket{verb="GET",dry_run="",${configMaps},scope="resource",component="apiserver",le="+Inf"} 1`,
+      `apiserver_request_duration_seconds_sum{verb="GET",dry_run="",${configMaps},scope="resource",component="apiserver"} 0.03`,
+      `apiserver_response_sizes_bucket{verb="GET",${configMaps},scope="resource",component="apiserver",le="1000"} 0`,
+      `apiserver_response_sizes_bucket{verb="GET",${configMaps},scope="resource",component="apiserver",le="1e+06"} 1`,
+    ],
+  ],
+  [
+    "a dry create",
+    { method: "POST", path: "/api/v1/namespaces/a/configmaps?dryRun=All", status: 201 },
+    [`apiserver_request_total{verb="POST",dry_run="All",${configMaps},scope="resource",component="apiserver",code="201"} 1`],
+  ],
+  [
+    "a list in a namespace",
+    { path: "/api/v1/namespaces/a/configmaps" },
+    [`apiserver_request_total{verb="LIST",dry_run="",${configMaps},scope="namespace",component="apiserver",code="200"} 1`],
+  ],
+  [
+    "a subresource nobody has",
+    { path: "/api/v1/namespaces/a/configmaps/b/made-up", status: 404 },
+    [`apiserver_request_total{verb="GET",dry_run="",${configMaps},scope="resource",component="apiserver",code="404"} 1`],
+  ],
+  [
+    "health",
+    { path: "/livez/ping" },
+    ['apiserver_request_total{verb="GET",dry_run="",group="",version="",resource="",subresource="/livez",scope="",component="",code="200"} 1'],
+  ],
+  [
+    "a deprecated version",
+    { path: "/apis/x.k8s.io/v1beta1/things", deprecatedIn: "1.37" },
+    ['apiserver_requested_deprecated_apis{group="x.k8s.io",version="v1beta1",resource="things",subresource="",removed_release="1.37"} 1'],
+  ],
+];
+for (const [what, asked, lines] of rows) {
+  test(`metrics: ${what}`, async () => {
+    const clock = ownClock();
+    const metrics = createMetrics(clock, sources);
+    begin(metrics, clock, asked)();
+    const text = await scrape(metrics);
+    for (const line of lines) assert.ok(text.includes(`${line}\n`), `${line}\nnot in\n${text}`);
+    assert.ok(!text.includes("made-up"));
+  });
+}
+
+test("metrics: what is under way, in gauges", async () => {
+  const clock = ownClock();
+  const metrics = createMetrics(clock, sources);
+  const watch = `apiserver_longrunning_requests{verb="WATCH",${configMaps},scope="cluster",component="apiserver"}`;
+  const ends = [
+    begin(metrics, clock, { path: "/api/v1/configmaps?watch=1" }),
+    begin(metrics, clock, { path: "/api/v1/configmaps?watch=1" }),
+    begin(metrics, clock, { path: "/api/v1/configmaps" }),
+    begin(metrics, clock, { method: "PUT", path: "/api/v1/namespaces/a/configmaps/b" }),
+  ];
+  const during = await scrape(metrics);
+  for (const line of [
+    `${watch} 2`,
+    'apiserver_current_inflight_requests{request_kind="mutating"} 1',
+    'apiserver_current_inflight_requests{request_kind="readOnly"} 1',
+  ])
+    assert.ok(during.includes(`${line}\n`), line);
+  for (const end of ends) end();
+  const after = await scrape(metrics);
+  assert.ok(!after.includes(watch));
+  assert.match(after, /apiserver_current_inflight_requests\{request_kind="mutating"\} 0/);
+});
+
+test("metrics: watch events, the store, the process; names in order, each with help and type", async () => {
+  const metrics = createMetrics(ownClock(), sources);
+  metrics.watches.counterOf("", "v1", "configmaps")(2);
+  metrics.watches.counterOf("", "v1", "configmaps")(3);
+  const text = await scrape(metrics);
+  for (const line of [
+    'apiserver_watch_events_total{group="",version="v1",resource="configmaps"} 5',
+    'apiserver_storage_objects{resource="deployments.apps"} 2e+06',
+    'apiserver_resource_objects{group="",resource="configmaps"} 3',
+    'apiserver_storage_size_bytes{storage_cluster_id="etcd-0"} 4096',
+  ])
+    assert.ok(text.includes(`${line}\n`), line);
+  assert.match(text, /^process_resident_memory_bytes \d/m);
+  const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+  assert.deepEqual(names, [...names].sort());
+  assert.equal([...text.matchAll(/^# HELP /gm)].length, names.length);
+});
+
+const numberRows: [number, string][] = [
+  [0, "0"],
+  [1.5, "1.5"],
+  [999_999, "999999"],
+  [1e6, "1e+06"],
+  [1_234_567, "1.234567e+06"],
+  [0.00001, "1e-05"],
+  [Number.POSITIVE_INFINITY, "+Inf"],
+];
+for (const [value, want] of numberRows) test(`metrics: ${value} is written ${want}`, () => assert.equal(formatNumber(value), want));
+
+test("metrics: label values are escaped", () => assert.equal(formatLabels(["a"], ['\\ " \n']), 'a="\\\\ \\" \\n"'));
