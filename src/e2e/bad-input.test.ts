@@ -1,7 +1,7 @@
 /** What no proper client sends: each gets upstream's Status or is cut off, and nothing is changed by it. */
 import assert from "node:assert/strict";
 import net from "node:net";
-import { before, describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { type RawClient, type RawRequest, rawClient } from "../testing/raw-client.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
@@ -95,11 +95,15 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
 describe("bad input", () => {
   let server: TestServer;
   let client: RawClient;
-  before(async (context) => {
-    server = await startTestServer(context as never);
+  before(async () => {
+    server = await startTestServer();
     client = rawClient(server.kubeconfig);
-    (context as unknown as { after(run: () => void): void }).after?.(() => client.close());
     await client.send({ method: "POST", path: configMaps, body: configMap("victim", { data: { kept: "yes" } }) });
+  });
+
+  after(async () => {
+    client.close();
+    await server.close();
   });
 
   for (const [what, request, status, text] of rows) {

@@ -1,7 +1,7 @@
 /** The typed client of @kubernetes/client-node against a real server over TLS. */
 import assert from "node:assert/strict";
 import net from "node:net";
-import { before, describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import * as k8s from "@kubernetes/client-node";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
@@ -32,11 +32,13 @@ const kinds: k8s.KubernetesObject[] = [
 describe("client-node", () => {
   let server: TestServer;
   let config: k8s.KubeConfig;
-  before(async (context) => {
-    server = await startTestServer(context as never);
+  before(async () => {
+    server = await startTestServer();
     config = new k8s.KubeConfig();
     config.loadFromString(server.kubeconfig);
   });
+
+  after(() => server.close());
 
   for (const body of kinds) {
     test(`${body.kind}: create, read, list, patch, replace, delete`, async () => {

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { before, describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
 const onPath = (process.env.PATH ?? "")
@@ -188,11 +188,13 @@ for (const kubectl of versions) {
   describe(kubectl.slice(kubectl.lastIndexOf("/") + 1), () => {
     let server: TestServer;
     let directory: string;
-    before(async (context) => {
-      server = await startTestServer(context as never);
+    before(async () => {
+      server = await startTestServer();
       directory = mkdtempSync(join(server.directory, "kubectl-"));
       for (const [name, text] of Object.entries(manifests)) writeFileSync(join(directory, name), text);
     });
+
+    after(() => server.close());
 
     const environment = (extra: Record<string, string> = {}): NodeJS.ProcessEnv => ({
       PATH: process.env.PATH,

@@ -1,8 +1,7 @@
-/** A server for one test file: in memory, on a free port, closed when the test ends. */
+/** A server for one test file: in memory, on a free port. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
 import { type RunningServer, type ServerOptions, startServer } from "../index.ts";
 
 export interface TestServer extends RunningServer {
@@ -12,15 +11,19 @@ export interface TestServer extends RunningServer {
   readonly directory: string;
 }
 
-/** @param owner the test or suite whose end closes the server: its `after` hook */
-export async function startTestServer(owner: Pick<TestContext, "after">, options: Partial<ServerOptions> = {}): Promise<TestServer> {
+/** The caller closes it, in an `after` hook. */
+export async function startTestServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-test-"));
   const server = await startServer(options);
   const kubeconfigPath = join(directory, "kubeconfig");
   writeFileSync(kubeconfigPath, server.kubeconfig, { mode: 0o600 });
-  owner.after(async () => {
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  });
-  return { ...server, kubeconfigPath, directory };
+  return {
+    ...server,
+    kubeconfigPath,
+    directory,
+    async close() {
+      await server.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
 }
