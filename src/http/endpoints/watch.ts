@@ -1,12 +1,12 @@
+import type { Clock } from "../../api/clock.ts";
 import { ApiError } from "../../api/errors.ts";
 import { formatGroupVersion } from "../../api/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { type ListOptions, parseListOptions } from "../../registry/list-options.ts";
 import { planWatch } from "../../registry/watch.ts";
 import type { Resolved, ResourceStore } from "../../resource/contract.ts";
-import type { Entry } from "../../watch-cache/contract.ts";
-import type { Representation, RequestContext } from "../contract.ts";
-import { tableBody } from "../representation/table.ts";
+import type { RequestContext } from "../contract.ts";
+import { tableEvent } from "../representation/table.ts";
 import { entryAtVersion } from "../representation/version.ts";
 import { answerHeaders } from "../respond.ts";
 import { namespaceOf } from "./get.ts";
@@ -24,7 +24,7 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
   const plan = await planWatch(resolved.resource, { namespace: namespaceOf(context), name, options, initialEvents });
   const expired = await unreachable(() => cache.reach(plan.from));
   if (context.exchange.closed) return;
-  const form = eventForm(context, resolved);
+  const form = eventForm(context, resolved, registry.clock);
   const shared = watches.encoder(resolved, form, plan.scope);
   const end = startWatch({
     stream: context.exchange.stream(200, answerHeaders(context, "application/json")),
@@ -57,16 +57,11 @@ async function unreachable(reach: () => Promise<void>): Promise<ApiError | undef
   }
 }
 
-function eventForm({ representation, receivedAt }: RequestContext, resolved: Resolved): EventForm {
+function eventForm({ representation }: RequestContext, resolved: Resolved, { now }: Clock): EventForm {
   if (representation.kind !== "table") return { text: "json", objectOf: (entry) => entryAtVersion(entry, resolved).json };
-  return tableForm(representation, resolved, receivedAt);
-}
-
-function tableForm(representation: Representation & { kind: "table" }, resolved: Resolved, receivedAt: number): EventForm {
-  const { decode } = resolved.resource.store as ResourceStore;
   return {
     text: `table ${representation.version} ${representation.includeObject}`,
-    objectOf: (entry: Entry) => tableBody([entry], resolved, representation, { resourceVersion: String(entry.revision) }, receivedAt, decode),
+    objectOf: (entry, isFirst) => tableEvent(entry, resolved, representation, now(), isFirst),
   };
 }
 
