@@ -1,5 +1,5 @@
 import type { RegistryContext } from "../../registry/contract.ts";
-import { listEntries } from "../../registry/list.ts";
+import { type ListResult, listEntries } from "../../registry/list.ts";
 import { parseListOptions } from "../../registry/list-options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
@@ -10,9 +10,13 @@ import { sendList } from "./list-body.ts";
 
 /** GET of a collection. */
 export async function listObjects(context: RequestContext, _registry: RegistryContext): Promise<void> {
+  const { resource } = context.resolved as Resolved;
+  await sendEntries(context, await listEntries(resource, namespaceOf(context), parseListOptions(context.info.query)));
+}
+
+/** Answers with a collection in the form that was asked for. */
+export async function sendEntries(context: RequestContext, result: ListResult): Promise<void> {
   const { representation, receivedAt } = context;
-  const resolved = context.resolved as Resolved;
-  const result = await listEntries(resolved.resource, namespaceOf(context), parseListOptions(context.info.query));
   if (representation.kind !== "table") return sendList(context, result);
-  sendJsonBytes(context, 200, tableBody(result.entries, resolved, representation, result.meta, receivedAt));
+  sendJsonBytes(context, 200, tableBody(result.entries, context.resolved as Resolved, representation, result.meta, receivedAt));
 }
