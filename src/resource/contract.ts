@@ -99,6 +99,14 @@ export interface Column {
   value(object: KubeObject, now: number): unknown;
 }
 
+/** Tells clients of a table that a row is not worth showing among others, such as a pod that is done. */
+export interface RowCondition {
+  readonly type: "Completed";
+  readonly status: "True";
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** A graceful deletion: how long the object stays with its deletionTimestamp set. */
 export interface GracePeriod {
   readonly seconds: number;
@@ -141,6 +149,8 @@ export interface Strategy {
   readonly selectableFields: Readonly<Record<string, (object: KubeObject) => string>>;
   /** Undefined: the two default columns. */
   readonly columns: readonly Column[] | undefined;
+  /** Of the object's row in tables. */
+  rowConditions(object: KubeObject): readonly RowCondition[];
   /** The `scale` subresource; undefined where there is none. */
   readonly scale: ScaleMapping | undefined;
 }

@@ -25,6 +25,7 @@ const defaults: Strategy = {
   ttlSeconds: undefined,
   selectableFields: {},
   columns: undefined,
+  rowConditions: () => [],
   scale: undefined,
 };
 

@@ -1,11 +1,11 @@
 /** Answers with one object in the form that was asked for. */
 import type { KubeObject } from "../../api/object.ts";
 import { indentJson } from "../../lib/json/indent.ts";
-import type { Resolved, ResourceStore } from "../../resource/contract.ts";
+import type { Resolved } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { send } from "../respond.ts";
-import { tableBody } from "./table.ts";
+import { tableBody, tableOfObject } from "./table.ts";
 import { encodeAtVersion, entryAtVersion } from "./version.ts";
 
 const newline = Buffer.from("\n");
@@ -15,13 +15,8 @@ export function sendEntry(context: RequestContext, entry: Entry, status: number)
   const resolved = context.resolved as Resolved;
   const { representation } = context;
   if (representation.kind === "table") {
-    const store = resolved.resource.store as ResourceStore;
     const meta = { resourceVersion: String(entry.revision) };
-    sendJsonBytes(
-      context,
-      status,
-      tableBody([entry], resolved, representation, meta, context.receivedAt, (one) => store.decode(one)),
-    );
+    sendJsonBytes(context, status, tableBody([entry], resolved, representation, meta, context.receivedAt));
   } else {
     sendJsonBytes(context, status, entryAtVersion(entry, resolved).json);
   }
@@ -32,12 +27,7 @@ export function sendObject(context: RequestContext, object: KubeObject, status: 
   const resolved = context.resolved as Resolved;
   const { representation } = context;
   if (representation.kind === "table") {
-    const resourceVersion = object.metadata.resourceVersion ?? "";
-    sendJsonBytes(
-      context,
-      status,
-      tableBody([undefined as never], resolved, representation, { resourceVersion }, context.receivedAt, () => object),
-    );
+    sendJsonBytes(context, status, tableOfObject(object, resolved, representation, context.receivedAt));
   } else {
     sendJsonBytes(context, status, encodeAtVersion(object, resolved).json);
   }

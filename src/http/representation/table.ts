@@ -1,0 +1,107 @@
+/** Objects as rows for people: meta.k8s.io Table, `v1` and `v1beta1`. Source: resource-api §4.4; columns are upstream's printers. */
+import type { KubeObject } from "../../api/object.ts";
+import type { ListMeta } from "../../registry/list.ts";
+import { defaultColumns } from "../../resource/common-columns.ts";
+import type { Column, Resolved, ResourceStore } from "../../resource/contract.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import type { Representation } from "../contract.ts";
+import { encodeAtVersion, entryAtVersion, type VersionedJson } from "./version.ts";
+
+export type TableForm = Pick<Representation & { kind: "table" }, "version" | "includeObject">;
+
+/** @param now milliseconds since 1970, which ages count to @returns compact JSON */
+export function tableBody(entries: Iterable<Entry>, resolved: Resolved, form: TableForm, meta: ListMeta, now: number): Buffer {
+  return encodeTable(rowsOf(entries, resolved, form, now), columnsOf(resolved), form, meta);
+}
+
+/** One object of a watch. Clients keep the columns, so that only their first event tells them. */
+export function tableEvent(entry: Entry, resolved: Resolved, form: TableForm, now: number, isFirst: boolean): Buffer {
+  const meta = { resourceVersion: String(entry.revision) };
+  return encodeTable(rowsOf([entry], resolved, form, now), isFirst ? columnsOf(resolved) : undefined, form, meta);
+}
+
+/** An object that is not stored. @param object in the storage version; used up */
+export function tableOfObject(object: KubeObject, resolved: Resolved, form: TableForm, now: number): Buffer {
+  const columns = columnsOf(resolved);
+  const meta = { resourceVersion: object.metadata.resourceVersion ?? "" };
+  const head = rowHead(object, resolved, columns, now);
+  return encodeTable([encodeRow(head, () => encodeAtVersion(object, resolved), form)], columns, form, meta);
+}
+
+function columnsOf({ resource }: Resolved): readonly Column[] {
+  return resource.definition.strategy.columns ?? defaultColumns;
+}
+
+function* rowsOf(entries: Iterable<Entry>, resolved: Resolved, form: TableForm, now: number): Generator<Buffer> {
+  const store = resolved.resource.store as ResourceStore;
+  const columns = columnsOf(resolved);
+  for (const entry of entries) yield encodeRow(rowHead(store.decode(entry), resolved, columns, now), () => entryAtVersion(entry, resolved), form);
+}
+
+/** @param columns undefined where the client knows them already */
+function encodeTable(rows: Iterable<Buffer>, columns: readonly Column[] | undefined, { version }: TableForm, meta: ListMeta): Buffer {
+  const definitions = columns === undefined ? "null" : `[${columns.map(encodeColumn).join(",")}]`;
+  const head = `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"columnDefinitions":${definitions},"rows":[`;
+  const parts: Buffer[] = [Buffer.from(head)];
+  for (const row of rows) {
+    if (parts.length > 1) parts.push(comma);
+    parts.push(row);
+  }
+  return Buffer.concat([...parts, tail]);
+}
+
+const comma = Buffer.from(",");
+const tail = Buffer.from("]}");
+
+function encodeColumn({ name, type, format = "", description, priority }: Column): string {
+  return JSON.stringify({ name, type, format, description, priority });
+}
+
+/** A row up to its object. */
+function rowHead(object: KubeObject, { resource }: Resolved, columns: readonly Column[], now: number): string {
+  const conditions = resource.definition.strategy.rowConditions(object);
+  const cells = columns.map(({ value }) => encodeCell(value(object, now))).join(",");
+  return `{"cells":[${cells}]${conditions.length === 0 ? "" : `,"conditions":${JSON.stringify(conditions)}`},"object":`;
+}
+
+function encodeCell(value: unknown): string {
+  return typeof value === "bigint" ? String(value) : JSON.stringify(value ?? null);
+}
+
+/** @param whole the object's JSON, asked for only when it shows */
+function encodeRow(head: string, whole: () => VersionedJson, { includeObject, version }: TableForm): Buffer {
+  if (includeObject === "None") return Buffer.from(`${head}null}`);
+  if (includeObject === "Object") return Buffer.concat([Buffer.from(head), whole().json, closeBrace]);
+  const partial = `${head}{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
+  return Buffer.concat([Buffer.from(partial), metadataOf(whole()), closeBrace, closeBrace]);
+}
+
+const closeBrace = Buffer.from("}");
+const metadataLabel = Buffer.from('"metadata":');
+const quote = 0x22;
+const backslash = 0x5c;
+const open = 0x7b;
+const close = 0x7d;
+
+/** The bytes of the metadata, which follow kind and apiVersion in every object we encode. */
+export function metadataOf({ json, itemOffset }: VersionedJson): Buffer {
+  const start = json.indexOf(metadataLabel, itemOffset) + metadataLabel.length;
+  let depth = 0;
+  for (let at = start; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === quote) at = endOfString(json, at);
+    else if (byte === open) depth++;
+    else if (byte === close && --depth === 0) return json.subarray(start, at + 1);
+  }
+  throw new Error("metadata has no end");
+}
+
+/** @param at of the opening quote @returns where the closing one is */
+function endOfString(json: Buffer, at: number): number {
+  for (let end = json.indexOf(quote, at + 1); end >= 0; end = json.indexOf(quote, end + 1)) {
+    let before = end - 1;
+    while (json[before] === backslash) before--;
+    if ((end - before) % 2 === 1) return end;
+  }
+  return json.length;
+}

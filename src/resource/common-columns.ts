@@ -1,0 +1,45 @@
+/** Columns that tables of many kinds share. Source: upstream's printers */
+import type { KubeObject } from "../api/object.ts";
+import { humanDuration } from "../lib/duration/duration.ts";
+import type { Column } from "./contract.ts";
+
+export const nameColumn: Column = {
+  name: "Name",
+  type: "string",
+  format: "name",
+  description:
+    "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names",
+  priority: 0,
+  value: nameOf,
+};
+
+const creationDescription =
+  "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
+export const ageColumn: Column = {
+  name: "Age",
+  type: "string",
+  description: creationDescription,
+  priority: 0,
+  value: ({ metadata }, now) => age(metadata.creationTimestamp, now),
+};
+
+const createdAtColumn: Column = {
+  name: "Created At",
+  type: "date",
+  description: creationDescription,
+  priority: 0,
+  value: ({ metadata }) => metadata.creationTimestamp ?? null,
+};
+
+/** What kinds without columns of their own show. */
+export const defaultColumns: readonly Column[] = [nameColumn, createdAtColumn];
+
+export function nameOf({ metadata }: KubeObject): string {
+  return metadata.name ?? "";
+}
+
+/** How long ago a time was, such as `3d4h`. @param time RFC 3339 @param now milliseconds since 1970 */
+export function age(time: string | undefined | null, now: number): string {
+  return time === undefined || time === null ? "<unknown>" : humanDuration(now - Date.parse(time));
+}
