@@ -6,7 +6,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly text: string;
-  /** The body, when it is JSON. */
+  /** The body, when it is one JSON value. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
   readonly body: any;
 }
