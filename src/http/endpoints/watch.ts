@@ -57,11 +57,11 @@ async function unreachable(reach: () => Promise<void>): Promise<ApiError | undef
   }
 }
 
-function eventForm({ representation }: RequestContext, resolved: Resolved, { now }: Clock): EventForm {
+function eventForm({ representation }: RequestContext, resolved: Resolved, clock: Clock): EventForm {
   if (representation.kind !== "table") return { text: "json", objectOf: (entry) => entryAtVersion(entry, resolved).json };
   return {
     text: `table ${representation.version} ${representation.includeObject}`,
-    objectOf: (entry, isFirst) => tableEvent(entry, resolved, representation, now(), isFirst),
+    objectOf: (entry, isFirst) => tableEvent(entry, resolved, representation, clock.now(), isFirst),
   };
 }
 
