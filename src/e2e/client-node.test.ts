@@ -123,7 +123,10 @@ describe("client-node", () => {
     const waiting = new Map<string, () => void>();
     const added = (name: string): Promise<void> => new Promise((resolve) => waiting.set(name, resolve));
     informer.on("add", (object) => waiting.get(object.metadata?.name as string)?.());
-    informer.on("error", () => void setTimeout(() => void informer.start(), 50));
+    let stopped = false;
+    informer.on("error", () => {
+      if (!stopped) setTimeout(() => void informer.start(), 50);
+    });
     const connected = new Promise<void>((resolve) => informer.on("connect", () => resolve()));
     await informer.start();
     await connected;
@@ -135,6 +138,7 @@ describe("client-node", () => {
     await core.createNamespacedSecret({ namespace, body: { metadata: { name: "after" } } });
     await second;
     assert.ok(informer.get("before", namespace));
+    stopped = true;
     await informer.stop();
   });
 });
