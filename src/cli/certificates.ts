@@ -1,14 +1,11 @@
 /** The certificates a server makes for itself: a CA, a serving certificate, an admin client certificate. Keys are P-256. */
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
+import { createAuthority, issueCertificate, type KeyPair } from "../lib/x509/certificate.ts";
 
-export interface KeyPair {
-  /** PEM. */
-  readonly cert: string;
-  readonly key: string;
-}
+export type { KeyPair } from "../lib/x509/certificate.ts";
 
 export interface Certificates {
   readonly ca: KeyPair;
@@ -28,61 +25,67 @@ const authorityDays = 3650;
 const leafDays = 365;
 const renewDays = 30;
 
-interface Subject {
-  readonly commonName: string;
-  readonly organization?: string;
-}
-
-const authoritySubject: Subject = { commonName: "coxswain-ca" };
-const servingSubject: Subject = { commonName: "kube-apiserver" };
-const adminSubject: Subject = { commonName: "kubernetes-admin", organization: "system:masters" };
-
 /** Makes all three. */
-export async function createCertificates(options: CertificateOptions): Promise<Certificates> {
-  const authority = await createAuthority(options.now);
-  const [serving, admin] = await Promise.all([
-    issue(authority, servingSubject, "server", options),
-    issue(authority, adminSubject, "client", { ...options, names: [] }),
-  ]);
-  return { ca: await authority.pair(), serving, admin };
+export function createCertificates(options: CertificateOptions): Certificates {
+  const ca = createAuthority({ subject: { commonName: "coxswain-ca" }, ...validity(options.now, authorityDays) });
+  return { ca, serving: issueServing(ca, options), admin: issueAdmin(ca, options) };
 }
 
-/** Reads what is there, makes what is missing, and renews what expires within 30 days or no longer names what it must. */
+/**
+ * Reads what is there, makes what is missing, and renews what expires within 30 days, lost its key or no longer names what it must.
+ * A CA that is renewed makes all certificates anew.
+ * @throws Error when a file is there and cannot be read as PEM
+ */
 export async function ensureCertificates(directory: string, options: CertificateOptions): Promise<Certificates> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const stored = await Promise.all([readPair(directory, "ca"), readPair(directory, "apiserver"), readPair(directory, "admin")]);
-  const [ca, serving, admin] = stored;
-  if (ca === undefined || expiresSoon(ca, options.now)) {
-    const fresh = await createCertificates(options);
-    await Promise.all([
-      writePair(directory, "ca", fresh.ca),
-      writePair(directory, "apiserver", fresh.serving),
-      writePair(directory, "admin", fresh.admin),
-    ]);
+  const [oldCa, oldServing, oldAdmin] = await Promise.all([
+    readPair(directory, "ca"),
+    readPair(directory, "apiserver"),
+    readPair(directory, "admin"),
+  ]);
+  const ca = isUsable(oldCa, options.now) ? oldCa : undefined;
+  if (ca === undefined) {
+    const fresh = createCertificates(options);
+    await writePair(directory, "ca", fresh.ca);
+    await writePair(directory, "apiserver", fresh.serving);
+    await writePair(directory, "admin", fresh.admin);
     return fresh;
   }
-  const good = (pair: KeyPair | undefined): boolean => pair !== undefined && !expiresSoon(pair, options.now) && signedBy(pair, ca);
-  const keepsServing = good(serving) && names(serving as KeyPair, options.names);
-  if (keepsServing && good(admin)) return { ca, serving: serving as KeyPair, admin: admin as KeyPair };
-  const authority = await loadAuthority(ca);
-  const result = {
-    ca,
-    serving: keepsServing ? (serving as KeyPair) : await issue(authority, servingSubject, "server", options),
-    admin: good(admin) ? (admin as KeyPair) : await issue(authority, adminSubject, "client", { ...options, names: [] }),
-  };
-  await Promise.all([writePair(directory, "apiserver", result.serving), writePair(directory, "admin", result.admin)]);
-  return result;
+  const keepsServing = isUsable(oldServing, options.now) && isIssuedBy(oldServing, ca) && hasNames(oldServing, options.names);
+  const keepsAdmin = isUsable(oldAdmin, options.now) && isIssuedBy(oldAdmin, ca);
+  const serving = keepsServing ? oldServing : issueServing(ca, options);
+  const admin = keepsAdmin ? oldAdmin : issueAdmin(ca, options);
+  if (!keepsServing) await writePair(directory, "apiserver", serving);
+  if (!keepsAdmin) await writePair(directory, "admin", admin);
+  return { ca, serving, admin };
 }
 
-function expiresSoon({ cert }: KeyPair, now: number): boolean {
-  return new X509Certificate(cert).validToDate.getTime() - now < renewDays * dayMs;
+function issueServing(ca: KeyPair, { now, names }: CertificateOptions): KeyPair {
+  return issueCertificate(ca, { subject: { commonName: "kube-apiserver" }, usage: "server", names, ...validity(now, leafDays) });
 }
 
-function signedBy({ cert }: KeyPair, ca: KeyPair): boolean {
+function issueAdmin(ca: KeyPair, { now }: CertificateOptions): KeyPair {
+  const subject = { commonName: "kubernetes-admin", organization: "system:masters" };
+  return issueCertificate(ca, { subject, usage: "client", names: [], ...validity(now, leafDays) });
+}
+
+/** From a day ago, for clients whose clock is behind. */
+function validity(now: number, days: number): { notBefore: number; notAfter: number } {
+  return { notBefore: now - dayMs, notAfter: now + days * dayMs };
+}
+
+/** Not near its end, and the key is the certificate's: a start that was killed may have written only one of them. */
+function isUsable(pair: KeyPair | undefined, now: number): pair is KeyPair {
+  if (pair === undefined) return false;
+  const certificate = new X509Certificate(pair.cert);
+  return certificate.validToDate.getTime() - now >= renewDays * dayMs && certificate.checkPrivateKey(createPrivateKey(pair.key));
+}
+
+function isIssuedBy({ cert }: KeyPair, ca: KeyPair): boolean {
   return new X509Certificate(cert).verify(new X509Certificate(ca.cert).publicKey);
 }
 
-function names({ cert }: KeyPair, wanted: readonly string[]): boolean {
+function hasNames({ cert }: KeyPair, wanted: readonly string[]): boolean {
   const certificate = new X509Certificate(cert);
   return wanted.every((name) => (isIP(name) === 0 ? certificate.checkHost(name, { wildcards: false }) : certificate.checkIP(name)) !== undefined);
 }
@@ -105,94 +108,6 @@ async function writePair(directory: string, name: string, { cert, key }: KeyPair
 /** Readers see the old file or the new one, never half of it. */
 export async function writeWhole(file: string, text: string, mode: number): Promise<void> {
   const temporary = `${file}.${process.pid}.tmp`;
-  await writeFile(temporary, text, { mode });
+  await writeFile(temporary, text, { mode, flush: true });
   await rename(temporary, file);
-}
-
-/** A CA that can sign; the X.509 library is loaded only when one is needed. */
-interface Authority {
-  pair(): Promise<KeyPair>;
-  issue(subject: Subject, usage: "server" | "client", options: CertificateOptions): Promise<KeyPair>;
-}
-
-function issue(authority: Authority, subject: Subject, usage: "server" | "client", options: CertificateOptions): Promise<KeyPair> {
-  return authority.issue(subject, usage, options);
-}
-
-const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
-
-async function createAuthority(now: number): Promise<Authority> {
-  const x509 = await loadX509();
-  const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(),
-    name: nameOf(authoritySubject),
-    notBefore: new Date(now - dayMs),
-    notAfter: new Date(now + authorityDays * dayMs),
-    signingAlgorithm: algorithm,
-    keys,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-    ],
-  });
-  return authorityOf(certificate.toString("pem"), keys.privateKey);
-}
-
-async function loadAuthority({ cert, key }: KeyPair): Promise<Authority> {
-  const der = Buffer.from(key.replace(/-----[^-]+-----|\s/g, ""), "base64");
-  return authorityOf(cert, await crypto.subtle.importKey("pkcs8", der, algorithm, true, ["sign"]));
-}
-
-function authorityOf(cert: string, signingKey: CryptoKey): Authority {
-  return {
-    pair: async () => ({ cert: `${cert}\n`, key: await privateKeyPem(signingKey) }),
-    async issue(subject, usage, { now, names }) {
-      const x509 = await loadX509();
-      const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
-      const authority = new x509.X509Certificate(cert);
-      const purpose = usage === "server" ? x509.ExtendedKeyUsage.serverAuth : x509.ExtendedKeyUsage.clientAuth;
-      const alternatives = names.map((name) => (isIP(name) === 0 ? ({ type: "dns", value: name } as const) : ({ type: "ip", value: name } as const)));
-      const certificate = await x509.X509CertificateGenerator.create({
-        serialNumber: serialNumber(),
-        subject: nameOf(subject),
-        issuer: authority.subjectName,
-        notBefore: new Date(now - dayMs),
-        notAfter: new Date(now + leafDays * dayMs),
-        signingAlgorithm: algorithm,
-        publicKey: keys.publicKey,
-        signingKey,
-        extensions: [
-          new x509.BasicConstraintsExtension(false, undefined, true),
-          new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment, true),
-          new x509.ExtendedKeyUsageExtension([purpose]),
-          await x509.AuthorityKeyIdentifierExtension.create(authority),
-          ...(alternatives.length > 0 ? [new x509.SubjectAlternativeNameExtension(alternatives)] : []),
-        ],
-      });
-      return { cert: `${certificate.toString("pem")}\n`, key: await privateKeyPem(keys.privateKey) };
-    },
-  };
-}
-
-async function loadX509(): Promise<typeof import("@peculiar/x509")> {
-  await import("reflect-metadata"); // What its dependency injection asks for.
-  return import("@peculiar/x509");
-}
-
-function nameOf({ commonName, organization }: Subject): { CN?: string[]; O?: string[] }[] {
-  return [...(organization === undefined ? [] : [{ O: [organization] }]), { CN: [commonName] }];
-}
-
-/** Positive, and unlike any other. */
-function serialNumber(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[0] = ((bytes[0] as number) & 0x7f) | 0x40;
-  return Buffer.from(bytes).toString("hex");
-}
-
-async function privateKeyPem(key: CryptoKey): Promise<string> {
-  const base64 = Buffer.from(await crypto.subtle.exportKey("pkcs8", key)).toString("base64");
-  return `-----BEGIN PRIVATE KEY-----\n${base64.replace(/(.{64})/g, "$1\n").trimEnd()}\n-----END PRIVATE KEY-----\n`;
 }

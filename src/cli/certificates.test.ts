@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type Certificates, createCertificates, ensureCertificates } from "./certificates.ts";
+
+const dayMs = 24 * 3600_000;
+const start = Date.UTC(2026, 0, 2, 3, 4, 5);
+const names = ["localhost", "127.0.0.1", "::1", "2001:db8::ffff:1.2.3.4", "kubernetes.default.svc"];
+
+async function inDirectory(run: (directory: string) => Promise<void>): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "coxswain-certificates-"));
+  try {
+    await run(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+test("the CA signs the others; each says what it is for, until when, and names what it must", () => {
+  const { ca, serving, admin } = createCertificates({ now: start, names });
+  const [authority, server, client] = [ca, serving, admin].map(({ cert }) => new X509Certificate(cert)) as [
+    X509Certificate,
+    X509Certificate,
+    X509Certificate,
+  ];
+  assert.ok(authority.ca && !server.ca && !client.ca);
+  for (const one of [authority, server, client]) {
+    assert.ok(one.checkIssued(authority) && one.verify(authority.publicKey));
+    assert.equal(one.validFromDate.getTime(), start - dayMs);
+  }
+  assert.equal(authority.validToDate.getTime(), start + 3650 * dayMs);
+  assert.equal(server.validToDate.getTime(), start + 365 * dayMs);
+  assert.equal(client.subject, "O=system:masters\nCN=kubernetes-admin");
+  assert.deepEqual([server.keyUsage, client.keyUsage], [["1.3.6.1.5.5.7.3.1"], ["1.3.6.1.5.5.7.3.2"]]);
+  assert.equal(
+    server.subjectAltName,
+    "DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1, IP Address:2001:DB8:0:0:0:FFFF:102:304, DNS:kubernetes.default.svc",
+  );
+});
+
+/** What a later start finds, and which of the three it keeps. */
+const laterRows: [what: string, change: (directory: string) => void, later: { days?: number; names?: string[] }, kept: (keyof Certificates)[]][] = [
+  ["nothing changed", () => {}, {}, ["ca", "serving", "admin"]],
+  ["31 days before the end", () => {}, { days: 365 - 31 }, ["ca", "serving", "admin"]],
+  ["29 days before the end", () => {}, { days: 365 - 29 }, ["ca"]],
+  ["29 days before the end of the CA", () => {}, { days: 3650 - 29 }, []],
+  ["fewer names", () => {}, { names: ["localhost"] }, ["ca", "serving", "admin"]],
+  ["another address", () => {}, { names: [...names, "192.0.2.1"] }, ["ca", "admin"]],
+  ["another name", () => {}, { names: [...names, "example.com"] }, ["ca", "admin"]],
+  ["the admin's certificate is gone", (directory) => rmSync(join(directory, "admin.crt")), {}, ["ca", "serving"]],
+  ["the CA's key is gone", (directory) => rmSync(join(directory, "ca.key")), {}, []],
+  [
+    "a key of another certificate, left by a start that was killed",
+    (directory) => writeFileSync(join(directory, "apiserver.key"), createCertificates({ now: start, names }).serving.key),
+    {},
+    ["ca", "admin"],
+  ],
+  [
+    "a certificate of another CA",
+    (directory) => {
+      const { admin } = createCertificates({ now: start, names });
+      writeFileSync(join(directory, "admin.key"), admin.key);
+      writeFileSync(join(directory, "admin.crt"), admin.cert);
+    },
+    {},
+    ["ca", "serving"],
+  ],
+];
+for (const [what, change, later, kept] of laterRows) {
+  test(`a later start: ${what}`, () =>
+    inDirectory(async (directory) => {
+      const first = await ensureCertificates(directory, { now: start, names });
+      change(directory);
+      const options = { now: start + (later.days ?? 1) * dayMs, names: later.names ?? names };
+      const second = await ensureCertificates(directory, options);
+      for (const name of ["ca", "serving", "admin"] as const) assert.equal(second[name].cert === first[name].cert, kept.includes(name), name);
+      assert.deepEqual(await ensureCertificates(directory, options), second, "what was made is found again");
+    }));
+}
+
+test("keys are their owner's alone", () =>
+  inDirectory(async (directory) => {
+    const { ca } = await ensureCertificates(directory, { now: start, names });
+    for (const name of ["ca", "apiserver", "admin"]) assert.equal(statSync(join(directory, `${name}.key`)).mode & 0o777, 0o600);
+    assert.equal(readFileSync(join(directory, "ca.crt"), "utf8"), ca.cert);
+  }));
+
+test("a file that is no certificate is an error, not replaced", () =>
+  inDirectory(async (directory) => {
+    await ensureCertificates(directory, { now: start, names });
+    writeFileSync(join(directory, "ca.crt"), "mine");
+    await assert.rejects(ensureCertificates(directory, { now: start, names }));
+    assert.equal(readFileSync(join(directory, "ca.crt"), "utf8"), "mine");
+  }));
