@@ -56,12 +56,12 @@ export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: 
   return object;
 }
 
-function conformPatched({ document }: Patched, expected: ExpectedKind, catalog: Catalog, refusal: (why: string) => ApiError): Decoded {
+function conformPatched({ document, explain }: Patched, expected: ExpectedKind, catalog: Catalog, refusal: (why: string) => ApiError): Decoded {
   let decoded: Decoded;
   try {
     decoded = conform(document, expected.schema);
   } catch (error) {
-    if (error instanceof DecodeError) throw refusal(error.message);
+    if (error instanceof DecodeError) throw refusal(explain(error.message));
     throw error;
   }
   const problem = kindChanged(decoded.object, expected, catalog);

@@ -33,5 +33,5 @@ function validate(object: KubeObject, errors: FieldErrors): void {
     addInvalid(errors, `binaryData[${key}]`, key, configMapKeyProblems(key));
     bytes += decodedBytes(value);
   }
-  if (bytes > valuesBytesMax) errors.tooLong("", valuesBytesMax);
+  if (bytes > valuesBytesMax) errors.tooLong("[]", valuesBytesMax); // Upstream's empty path, as it prints it.
 }

@@ -207,6 +207,9 @@ conversation("patches", [
     ' "" is invalid: patch: Invalid value: "map[data:map[s:2] extra:map[a:1]]": strict decoding error: duplicate field "data.s", unknown field "extra"',
   ],
   [`STRATEGIC ${maps}/a`, "{", 400, "unexpected end of JSON input"],
+  [`STRATEGIC ${maps}/a`, { metadata: { finalizers: "x" } }, 422],
+  [`STRATEGIC ${maps}/a`, { data: "x" }, 422, ' "" is invalid: patch: Invalid value: "map[data:x]": cannot restore map from string'],
+  [`MERGE ${maps}/a`, `{"data":${'{"a":'.repeat(5000)}1${"}".repeat(5000)}}`, 400, "error decoding patch: exceeded max depth"],
 ]);
 
 conversation("deletion: options and preconditions", [
@@ -293,3 +296,44 @@ conversation("deletecollection", [
   [`DELETE ${maps}?limit=1`, undefined, 200, { items: [{ metadata: { name: "b" } }] }],
   [`GET ${maps}`, undefined, 200, { items: [{ metadata: { name: "c" } }] }],
 ]);
+
+const repeatedOwner = { apiVersion: "v1", kind: "Pod", name: "a", uid: "u" };
+const warningRows: [what: string, request: string, body: unknown, warnings: string][] = [
+  [
+    "unknown and duplicate fields",
+    `POST ${maps}`,
+    '{"metadata":{"name":"a"},"data":{"a":"1","a":"2"},"x":1}',
+    '299 - "duplicate field \\"data.a\\"", 299 - "unknown field \\"x\\""',
+  ],
+  ["the same, ignored", `POST ${maps}?fieldValidation=Ignore`, '{"metadata":{"name":"a"},"data":{"a":"1","a":"2"},"x":1}', ""],
+  [
+    "a patch that is not accurate",
+    `MERGE ${maps}/there`,
+    '{"data":{"m":"1","m":"2"},"metadata":{"odd":1}}',
+    '299 - "duplicate field \\"data.m\\"", 299 - "unknown field \\"metadata.odd\\""',
+  ],
+  [
+    "operations of a JSON patch",
+    `JSON ${maps}/there`,
+    '[{"op":"add","path":"/data/x","value":"1","value":"2","zz":1}]',
+    '299 - "json patch duplicate field \\"[0].value\\"", 299 - "json patch unknown field \\"[0].zz\\""',
+  ],
+  [
+    "an owner named twice",
+    `POST ${maps}`,
+    { metadata: { name: "a", ownerReferences: [repeatedOwner, repeatedOwner] } },
+    '299 - ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: u"',
+  ],
+];
+
+for (const [what, request, body, warnings] of warningRows) {
+  test(`warns of ${what}`, async () => {
+    const { registry, create, close } = await openMemoryRegistry();
+    await create(["/namespaces", ""], { metadata: { name: "n" } });
+    await create(["/configmaps", "n"], { metadata: { name: "there" }, data: { k: "v" } });
+    const answer = await send(registry, request, body);
+    assert.ok(answer.status < 300, JSON.stringify(answer.body));
+    assert.equal(answer.warnings, warnings);
+    await close();
+  });
+}

@@ -16,6 +16,8 @@ export interface Patched {
   readonly problems: readonly string[];
   /** What an error about the patched document shows as its value. */
   describe(): string;
+  /** Why the document does not fit its schema, in this patch's words. @param why in the words of Go's JSON decoder */
+  explain(why: string): string;
 }
 
 export interface Patcher {

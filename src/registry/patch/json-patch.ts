@@ -17,7 +17,7 @@ export function jsonPatcher(body: Buffer, fieldValidation: FieldValidation): Pat
     apply({ current }): Patched {
       const { operations, problems } = readOperations(body, fieldValidation);
       const document = applyOperations(current, operations);
-      return { document, problems, describe: () => encodeAny(document) };
+      return { document, problems, describe: () => encodeAny(document), explain: (why) => why };
     },
   };
 }

@@ -14,7 +14,7 @@ export function mergePatcher(body: Buffer, fieldValidation: FieldValidation): Pa
     apply({ current }): Patched {
       const { value, duplicates } = readPatch(body, fieldValidation);
       const document = applyMergePatch(current, value);
-      return { document, problems: duplicates, describe: () => encodeAny(document) };
+      return { document, problems: duplicates, describe: () => encodeAny(document), explain: (why) => why };
     },
   };
 }

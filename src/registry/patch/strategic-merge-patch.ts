@@ -15,7 +15,7 @@ export function strategicMergePatcher(body: Buffer): Patcher {
     apply({ current, schema }): Patched {
       const { value, duplicates } = readPatch(body);
       const document = applyPatch(current as object, value, schema);
-      return { document, problems: duplicates, describe: () => formatGoValue(value) };
+      return { document, problems: duplicates, describe: () => formatGoValue(value), explain: inConverterWords };
     },
   };
 }
@@ -52,4 +52,18 @@ function refusal(error: StrategicMergeError): ApiError {
     case "unforeseen":
       return plainError(error.message);
   }
+}
+
+/** What the kinds of JSON values are called in Go once they are decoded. */
+const goKinds: Readonly<Record<string, string>> = { object: "map", array: "slice", number: "int64", bool: "bool", string: "string" };
+
+/** Upstream turns the merged tree into an object with a converter of its own, which has other words for the same mistakes. */
+function inConverterWords(why: string): string {
+  const [, found = "", type = ""] = /^json: cannot unmarshal (\w+).* of type (\S+)$/.exec(why) ?? [];
+  const from = goKinds[found];
+  if (from === undefined) return why;
+  if (type.startsWith("[]")) return `cannot restore slice from ${from}`;
+  if (type.startsWith("map[")) return `cannot restore map from ${from}`;
+  if (type.includes(".")) return `cannot restore struct from: ${from}`;
+  return from === "int64" && type === "string" ? `cannot convert ${from} to ${type}` : `unrecognized type: ${type}`;
 }
