@@ -1,6 +1,7 @@
 /** Asks whether the caller may do this. Source: access-control §5.3, §7. */
-import { ApiError, forbidden } from "../../api/errors.ts";
+import { type ApiError, forbidden } from "../../api/errors.ts";
 import type { AuthorizationAttributes, Authorizer, Decision } from "../../authorization/contract.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import type { Filter, RequestContext } from "../contract.ts";
 
 /** @throws ApiError 403 with upstream's text */
@@ -8,13 +9,15 @@ export function authorizationFilter(authorize: Authorizer): Filter {
   return (context) => {
     const attributes = attributesOf(context);
     const answer = authorize(attributes);
-    if (answer instanceof Promise) return answer.then((decision) => check(attributes, decision));
-    return check(attributes, answer);
+    if (answer instanceof Promise) return answer.then((decision) => check(context, attributes, decision));
+    return check(context, attributes, answer);
   };
 }
 
-function check(attributes: AuthorizationAttributes, { decision, reason }: Decision): undefined {
-  if (decision !== "allow") throw refusal(attributes, reason);
+function check(context: RequestContext, attributes: AuthorizationAttributes, { decision, reason }: Decision): undefined {
+  if (decision === "allow") return;
+  context.headers["x-content-type-options"] = "nosniff";
+  throw refusal(attributes, reason);
 }
 
 export function attributesOf({ info, user }: RequestContext): AuthorizationAttributes {
@@ -34,13 +37,20 @@ export function attributesOf({ info, user }: RequestContext): AuthorizationAttri
   };
 }
 
+/** Nor may a browser take the text, which repeats what the client sent, for a page. */
+const markup: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+
 function refusal(attributes: AuthorizationAttributes, reason: string): ApiError {
-  const { user, verb, isResourceRequest, path, group, resource, subresource, namespace, name } = attributes;
-  const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;
-  const why = reason === "" ? "" : `: ${reason}`;
-  if (!isResourceRequest)
-    return new ApiError({ code: 403, reason: "Forbidden", message: `forbidden: ${who} path ${JSON.stringify(path)}${why}`, details: {} });
+  const { group, resource, name, isResourceRequest } = attributes;
+  const what = deniedAction(attributes).replace(/[&<>]/g, (character) => markup[character] as string);
+  const why = reason === "" ? what : `${what}: ${reason}`;
+  return forbidden(isResourceRequest ? { group, resource } : { group: "", resource: "" }, isResourceRequest ? name : "", why);
+}
+
+function deniedAction({ user, verb, isResourceRequest, path, group, resource, subresource, namespace }: AuthorizationAttributes): string {
+  const who = `User ${quoteGo(user.name)} cannot ${verb}`;
+  if (!isResourceRequest) return `${who} path ${quoteGo(path)}`;
   const what = subresource === "" ? resource : `${resource}/${subresource}`;
-  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
-  return forbidden({ group, resource }, name, `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}${why}`);
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${quoteGo(namespace)}`;
+  return `${who} resource ${quoteGo(what)} in API group ${quoteGo(group)} ${where}`;
 }

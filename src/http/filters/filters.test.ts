@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ApiError, type Status } from "../../api/errors.ts";
+import type { UserInfo } from "../../api/user.ts";
+import { clientCertificateAuthenticator } from "../../authentication/client-certificate.ts";
+import type { Authenticator } from "../../authentication/contract.ts";
+import { authenticate } from "../../authentication/union.ts";
+import { authorizerOf } from "../../authorization/modes.ts";
+import type { Exchange, PeerCertificate, RequestContext } from "../contract.ts";
+import { requestInfo } from "../request-info.ts";
+import { authenticationFilter } from "./authentication.ts";
+import { authorizationFilter } from "./authorization.ts";
+
+const nobody: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
+const user = (name: string, ...groups: string[]): UserInfo => ({ ...nobody, name, groups });
+
+function contextOf(exchange: Partial<Exchange>, method = "GET", target = "/"): RequestContext {
+  return { exchange: exchange as Exchange, info: requestInfo(method, target), user: nobody, headers: {} } as RequestContext;
+}
+
+async function refusalOf(run: () => unknown): Promise<Status | undefined> {
+  try {
+    await run();
+    return undefined;
+  } catch (error) {
+    assert.ok(error instanceof ApiError);
+    return error.status;
+  }
+}
+
+const certificate: PeerCertificate = { commonName: "ann", organizations: ["devs", "ops"], fingerprint: "0f", verified: true };
+const known: UserInfo = {
+  name: "ann",
+  uid: "",
+  groups: ["devs", "ops", "system:authenticated"],
+  extra: new Map([["authentication.kubernetes.io/credential-id", ["X509SHA256=0f"]]]),
+};
+const anonymous = user("system:anonymous", "system:unauthenticated");
+const authenticated = user("bob", "system:authenticated");
+const later: Authenticator = async ({ header }) => (header("x-user") === undefined ? undefined : user(header("x-user") as string));
+
+interface Caller {
+  readonly certificate?: PeerCertificate;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly anonymousAuth?: boolean;
+}
+const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][] = [
+  ["a certificate names the user and the groups", { certificate }, known],
+  ["a certificate of another authority", { certificate: { ...certificate, verified: false } }, 401],
+  ["a certificate without a common name", { certificate: { ...certificate, commonName: "" } }, 401],
+  ["nothing", {}, anonymous],
+  ["nothing, and anonymous requests are refused", { anonymousAuth: false }, 401],
+  ["a token nobody knows", { headers: { authorization: "Bearer x" } }, 401],
+  ["a method that has to wait", { headers: { "x-user": "bob" } }, authenticated],
+  ["the first method that knows the caller decides", { certificate, headers: { "x-user": "bob" } }, known],
+];
+for (const [what, { certificate: peerCertificate, headers = {}, anonymousAuth = true }, want] of authenticationRows) {
+  test(`authentication: ${what}`, async () => {
+    const filter = authenticationFilter(authenticate([clientCertificateAuthenticator(), later], { anonymousAuth }));
+    const context = contextOf({ peerCertificate, header: (name) => headers[name] });
+    const refused = await refusalOf(() => filter(context));
+    if (want === 401) assert.deepEqual(refused, { code: 401, reason: "Unauthorized", message: "Unauthorized" });
+    else assert.deepEqual([refused, context.user], [undefined, want]);
+  });
+}
+
+const master = user("root", "system:masters");
+const allowedRows: [who: UserInfo, modes: string[], method: string, target: string][] = [
+  [master, [], "DELETE", "/api/v1/nodes"],
+  [master, ["AlwaysDeny"], "GET", "/foo"],
+  [anonymous, [], "GET", "/livez"],
+  [anonymous, [], "GET", "/readyz?verbose"],
+  [anonymous, [], "GET", "/healthz"],
+  [anonymous, [], "GET", "/version"],
+  [anonymous, ["AlwaysAllow"], "DELETE", "/api/v1/nodes"],
+  [anonymous, ["AlwaysDeny", "AlwaysAllow"], "GET", "/foo"],
+];
+for (const [who, modes, method, target] of allowedRows) {
+  test(`authorization [${modes}]: ${who.name} may ${method} ${target}`, async () => {
+    const context = contextOf({}, method, target);
+    context.user = who;
+    assert.equal(await refusalOf(() => authorizationFilter(authorizerOf(modes))(context)), undefined);
+  });
+}
+
+const refusedRows: [who: UserInfo, modes: string[], method: string, target: string, message: string, details: object][] = [
+  [
+    anonymous,
+    [],
+    "GET",
+    "/api/v1/namespaces/default/pods",
+    'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" in the namespace "default"',
+    { kind: "pods" },
+  ],
+  [
+    user('a"b<c>'),
+    [],
+    "PUT",
+    "/apis/apps/v1/namespaces/x/deployments/d/scale",
+    'deployments.apps "d" is forbidden: User "a\\"b&lt;c&gt;" cannot update resource "deployments/scale" in API group "apps" in the namespace "x"',
+    { name: "d", group: "apps", kind: "deployments" },
+  ],
+  [
+    anonymous,
+    [],
+    "GET",
+    "/api/v1/nodes?watch=1",
+    'nodes is forbidden: User "system:anonymous" cannot watch resource "nodes" in API group "" at the cluster scope',
+    { kind: "nodes" },
+  ],
+  [anonymous, [], "GET", "/foo", 'forbidden: User "system:anonymous" cannot get path "/foo"', {}],
+  [anonymous, [], "POST", "/livez", 'forbidden: User "system:anonymous" cannot post path "/livez"', {}],
+  [anonymous, [], "GET", "/livez/ping", 'forbidden: User "system:anonymous" cannot get path "/livez/ping"', {}],
+  [anonymous, [], "GET", "/metrics", 'forbidden: User "system:anonymous" cannot get path "/metrics"', {}],
+  [anonymous, ["AlwaysDeny"], "GET", "/version", 'forbidden: User "system:anonymous" cannot get path "/version": Everything is forbidden.', {}],
+];
+for (const [who, modes, method, target, message, details] of refusedRows) {
+  test(`authorization [${modes}]: ${who.name} may not ${method} ${target}`, async () => {
+    const context = contextOf({}, method, target);
+    context.user = who;
+    const refused = await refusalOf(() => authorizationFilter(authorizerOf(modes))(context));
+    assert.deepEqual(refused, { code: 403, reason: "Forbidden", message, details });
+    assert.equal(context.headers["x-content-type-options"], "nosniff");
+  });
+}
+
+for (const [modes, message] of [
+  [["RBAC"], /authorization-mode "RBAC" is not a valid mode/],
+  [["AlwaysAllow", "AlwaysAllow"], /mode specified more than once/],
+] as const) {
+  test(`authorization-mode ${modes} is refused`, () => assert.throws(() => authorizerOf(modes), message));
+}
