@@ -1,5 +1,5 @@
 /** What is special about the built-in kinds, by the names their rows have. A kind without a row has nothing special. */
-import type { Conversion, Strategy } from "../resource/contract.ts";
+import type { Column, Conversion, Strategy } from "../resource/contract.ts";
 import { strategy } from "../resource/strategy.ts";
 import {
   admissionPolicyBinding,
@@ -16,6 +16,7 @@ import { horizontalPodAutoscalerV1 } from "./autoscaling/conversion.ts";
 import { horizontalPodAutoscaler } from "./autoscaling/horizontal-pod-autoscaler.ts";
 import { cronJob } from "./batch/cron-job.ts";
 import { job } from "./batch/job.ts";
+import { columnsByResource } from "./columns.ts";
 import { configMap } from "./core/configmap.ts";
 import { coreEvent, event, eventConversion } from "./core/event.ts";
 import { namespace } from "./core/namespace.ts";
@@ -41,8 +42,7 @@ import {
 } from "./small-kinds.ts";
 import { csiDriver, storageClass } from "./storage/kinds.ts";
 
-/** By `group/resource`. */
-export const builtinStrategies: Readonly<Record<string, Strategy>> = {
+const special: Readonly<Record<string, Strategy>> = {
   "/configmaps": configMap,
   "/endpoints": endpoints,
   "/events": coreEvent,
@@ -95,6 +95,17 @@ export const builtinStrategies: Readonly<Record<string, Strategy>> = {
   "storage.k8s.io/csidrivers": csiDriver,
   "storage.k8s.io/storageclasses": storageClass,
 };
+
+/** By `group/resource`. */
+export const builtinStrategies = withColumns(special, columnsByResource);
+
+function withColumns(
+  strategies: Readonly<Record<string, Strategy>>,
+  columns: Readonly<Record<string, readonly Column[]>>,
+): Readonly<Record<string, Strategy>> {
+  const shown = Object.entries(columns).map(([key, own]) => [key, strategy({ ...strategies[key], columns: own })]);
+  return { ...strategies, ...Object.fromEntries(shown) };
+}
 
 /** By `group/resource/version`: versions whose fields are not those of what is stored. */
 export const builtinConversions: Readonly<Record<string, Conversion>> = {

@@ -4,12 +4,14 @@ import type { KubeObject } from "../../api/object.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, selectable, selectableAt, struct } from "../fields.ts";
+import { podRowConditions } from "./pod.columns.ts";
 import { setPodDefaults, setPodSpecDefaults, validatePodSpec } from "./pod-spec.ts";
 import { ephemeralContainers, resize } from "./pod-subresources.ts";
 import { qosClass } from "./qos-class.ts";
 
 export const pod = strategy({
   hasGeneration: true,
+  rowConditions: podRowConditions,
   selectableFields: {
     ...selectableAt("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName"),
     "spec.hostNetwork": (object) => String(object.spec?.hostNetwork === true),

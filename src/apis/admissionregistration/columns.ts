@@ -1,0 +1,49 @@
+/** Columns of webhooks and admission policies. Source: upstream's printers */
+import type { KubeObject } from "../../api/object.ts";
+import { ageColumn, nameColumn } from "../../resource/common-columns.ts";
+import type { Column } from "../../resource/contract.ts";
+import { count, integer, text } from "../column.ts";
+
+const webhookColumns: readonly Column[] = [
+  nameColumn,
+  integer("Webhooks", "Webhooks indicates the number of webhooks registered in this configuration", ({ webhooks }) => count(webhooks)),
+  ageColumn,
+];
+
+const bindingColumns: readonly Column[] = [
+  nameColumn,
+  text("PolicyName", "PolicyName indicates the policy definition which the policy binding binded to", ({ spec }) => spec?.policyName ?? ""),
+  text("ParamRef", "ParamRef indicates the param resource which sets the configration param", paramRef),
+  ageColumn,
+];
+
+const paramKindColumn = text("ParamKind", "ParamKind specifies the kind of resources used to parameterize this policy", ({ spec }) =>
+  spec?.paramKind === undefined ? "<unset>" : `${spec.paramKind.apiVersion ?? ""}/${spec.paramKind.kind ?? ""}`,
+);
+
+export const admissionregistrationColumns: Readonly<Record<string, readonly Column[]>> = {
+  "admissionregistration.k8s.io/mutatingadmissionpolicies": [
+    nameColumn,
+    integer("Mutations", "Mutation indicates the number of mutations rules defined in this configuration", ({ spec }) => count(spec?.mutations)),
+    paramKindColumn,
+    ageColumn,
+  ],
+  "admissionregistration.k8s.io/mutatingadmissionpolicybindings": bindingColumns,
+  "admissionregistration.k8s.io/mutatingwebhookconfigurations": webhookColumns,
+  "admissionregistration.k8s.io/validatingadmissionpolicies": [
+    nameColumn,
+    integer("Validations", "Validations indicates the number of validation rules defined in this configuration", ({ spec }) =>
+      count(spec?.validations),
+    ),
+    paramKindColumn,
+    ageColumn,
+  ],
+  "admissionregistration.k8s.io/validatingadmissionpolicybindings": bindingColumns,
+  "admissionregistration.k8s.io/validatingwebhookconfigurations": webhookColumns,
+};
+
+/** `namespace/name`; nobody knows here whether the parameter has a namespace. */
+function paramRef({ spec }: KubeObject): string {
+  const { namespace, name } = spec?.paramRef ?? {};
+  return name ? `${namespace || "*"}/${name}` : "<unset>";
+}

@@ -1,0 +1,123 @@
+/** Columns of workloads. Source: upstream's printers */
+import type { KubeObject } from "../../api/object.ts";
+import { formatGroupKind, parseGroupVersion } from "../../api/object.ts";
+import { ageColumn, nameColumn } from "../../resource/common-columns.ts";
+import type { Column } from "../../resource/contract.ts";
+import { containerColumns, formatLabels, formatSelector, integer, text, wide } from "../column.ts";
+import type { Part } from "../fields.ts";
+import { formatLabelSelector } from "../label-selector.ts";
+
+const ofTemplate = containerColumns(({ spec }) => spec?.template?.spec);
+const readyText = "Number of the pod with ready state";
+
+const deploymentColumns: readonly Column[] = [
+  nameColumn,
+  text("Ready", readyText, readyOfDesired),
+  text(
+    "Up-to-date",
+    "Total number of non-terminated pods targeted by this deployment that have the desired template spec.",
+    ({ status }) => status?.updatedReplicas ?? 0,
+  ),
+  text(
+    "Available",
+    "Total number of available pods (ready for at least minReadySeconds) targeted by this deployment.",
+    ({ status }) => status?.availableReplicas ?? 0,
+  ),
+  ageColumn,
+  ...ofTemplate,
+  wide(
+    text(
+      "Selector",
+      "Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones affected by this deployment.",
+      ({ spec }) => formatLabelSelector(spec?.selector),
+    ),
+  ),
+];
+
+const replicaSetColumns: readonly Column[] = [
+  nameColumn,
+  integer(
+    "Desired",
+    "Replicas is the number of desired replicas. This is a pointer to distinguish between explicit zero and unspecified. Defaults to 1. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller/#what-is-a-replicationcontroller",
+    ({ spec }) => spec?.replicas ?? 0,
+  ),
+  integer(
+    "Current",
+    "Replicas is the most recently observed number of replicas. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller/#what-is-a-replicationcontroller",
+    ({ status }) => status?.replicas ?? 0,
+  ),
+  integer("Ready", "The number of ready replicas for this replica set.", ({ status }) => status?.readyReplicas ?? 0),
+  ageColumn,
+  ...ofTemplate,
+  wide(
+    text(
+      "Selector",
+      "Selector is a label query over pods that should match the replica count. If the selector is empty, it is defaulted to the labels present on the pod template. Label keys and values that must match in order to be controlled by this replica set. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
+      ({ spec }) => formatSelector(spec?.selector),
+    ),
+  ),
+];
+
+const daemonSetColumns: readonly Column[] = [
+  nameColumn,
+  integer(
+    "Desired",
+    "The total number of nodes that should be running the daemon pod (including nodes correctly running the daemon pod). More info: https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/",
+    ({ status }) => status?.desiredNumberScheduled ?? 0,
+  ),
+  integer(
+    "Current",
+    "The number of nodes that are running at least 1 daemon pod and are supposed to run the daemon pod. More info: https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/",
+    ({ status }) => status?.currentNumberScheduled ?? 0,
+  ),
+  integer(
+    "Ready",
+    "The number of nodes that should be running the daemon pod and have one or more of the daemon pod running and ready.",
+    ({ status }) => status?.numberReady ?? 0,
+  ),
+  integer("Up-to-date", "The total number of nodes that are running updated daemon pod", ({ status }) => status?.updatedNumberScheduled ?? 0),
+  integer(
+    "Available",
+    "The number of nodes that should be running the daemon pod and have one or more of the daemon pod running and available (ready for at least spec.minReadySeconds)",
+    ({ status }) => status?.numberAvailable ?? 0,
+  ),
+  text(
+    "Node Selector",
+    "NodeSelector is a selector which must be true for the pod to fit on a node. Selector which must match a node's labels for the pod to be scheduled on that node. More info: https://kubernetes.io/docs/concepts/configuration/assign-pod-node/",
+    ({ spec }) => formatLabels(spec?.template?.spec?.nodeSelector),
+  ),
+  ageColumn,
+  ...ofTemplate,
+  wide(
+    text(
+      "Selector",
+      "A label query over pods that are managed by the daemon set. Must match in order to be controlled. If empty, defaulted to labels on Pod template. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
+      ({ spec }) => formatSelector(spec?.selector),
+    ),
+  ),
+];
+
+export const appsColumns: Readonly<Record<string, readonly Column[]>> = {
+  "apps/controllerrevisions": [
+    nameColumn,
+    text("Controller", "Controller of the object", controller),
+    text("Revision", "Revision indicates the revision of the state represented by Data.", ({ revision }) => revision ?? 0),
+    ageColumn,
+  ],
+  "apps/daemonsets": daemonSetColumns,
+  "apps/deployments": deploymentColumns,
+  "apps/replicasets": replicaSetColumns,
+  "apps/statefulsets": [nameColumn, text("Ready", readyText, readyOfDesired), ageColumn, ...ofTemplate],
+};
+
+function readyOfDesired({ spec, status }: Part): string {
+  return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`;
+}
+
+/** `daemonset.apps/a` */
+function controller({ metadata }: KubeObject): string {
+  const owner = metadata.ownerReferences?.find((reference) => reference.controller === true);
+  if (owner === undefined) return "<none>";
+  const group = parseGroupVersion(owner.apiVersion)?.group ?? "";
+  return `${formatGroupKind(group, owner.kind).toLowerCase()}/${owner.name}`;
+}

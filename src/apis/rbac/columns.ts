@@ -1,0 +1,35 @@
+/** Columns of role bindings. Source: upstream's printers */
+import type { KubeObject } from "../../api/object.ts";
+import { ageColumn, nameColumn } from "../../resource/common-columns.ts";
+import type { Column } from "../../resource/contract.ts";
+import { text, wide } from "../column.ts";
+import { items } from "../fields.ts";
+
+export const rbacColumns: Readonly<Record<string, readonly Column[]>> = {
+  "rbac.authorization.k8s.io/clusterrolebindings": bindingColumns(
+    "clusterRoleBinding",
+    "RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.",
+  ),
+  "rbac.authorization.k8s.io/rolebindings": bindingColumns(
+    "roleBinding",
+    "RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.",
+  ),
+};
+
+function bindingColumns(kind: string, roleText: string): readonly Column[] {
+  return [
+    nameColumn,
+    text("Role", roleText, ({ roleRef }) => `${roleRef?.kind ?? ""}/${roleRef?.name ?? ""}`),
+    ageColumn,
+    wide(text("Users", `Users in the ${kind}`, (binding) => subjects(binding, "User"))),
+    wide(text("Groups", `Groups in the ${kind}`, (binding) => subjects(binding, "Group"))),
+    wide(text("ServiceAccounts", `ServiceAccounts in the ${kind}`, (binding) => subjects(binding, "ServiceAccount"))),
+  ];
+}
+
+function subjects(binding: KubeObject, wanted: string): string {
+  return items(binding.subjects)
+    .filter(({ kind }) => kind === wanted)
+    .map(({ namespace = "", name }) => (wanted === "ServiceAccount" ? `${namespace}/${name}` : name))
+    .join(", ");
+}
