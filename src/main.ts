@@ -22,12 +22,19 @@ async function run({ server: options, loggingFormat }: Settings): Promise<void> 
   closeOnSignal(server);
 }
 
+/** npm passes a signal on that the terminal has sent to us as well; the two come as one. */
+const echoMs = process.env.npm_lifecycle_event === undefined ? 0 : 200;
+
 /** The first signal drains, the second exits at once, with the code a shell gives to a process that a signal ended. */
 function closeOnSignal(server: RunningServer): void {
-  let closing = false;
+  let firstAt: number | undefined;
   const onSignal = (_signal: NodeJS.Signals, number: number): void => {
-    if (closing) process.exit(128 + number);
-    closing = true;
+    const now = performance.now();
+    if (firstAt !== undefined) {
+      if (now - firstAt >= echoMs) process.exit(128 + number);
+      return;
+    }
+    firstAt = now;
     server.close().then(
       () => process.exit(0),
       (error: unknown) => {
