@@ -18,8 +18,8 @@ try {
 async function run({ server: options, loggingFormat }: Settings): Promise<void> {
   const logger = createLogger({ format: loggingFormat, now: systemClock.now, write: (text) => process.stderr.write(text) });
   const server = await startServer({ ...options, logger });
-  process.stdout.write(welcome(server));
   closeOnSignal(server);
+  process.stdout.write(welcome(server));
 }
 
 /** npm passes a signal on that the terminal has sent to us as well; the two come as one. */
