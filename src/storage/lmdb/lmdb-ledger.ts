@@ -1,7 +1,10 @@
-import type { Database, DatabaseOptions, RootDatabase, RootDatabaseOptionsWithPath } from "lmdb";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import type { Database, DatabaseOptions, RootDatabase, RootDatabaseOptionsWithPath, TransactionFlags } from "lmdb";
 import { endOfPrefix } from "../embedded/key-order.ts";
 import { type Change, type ChangeHead, type Expiry, emptyMarks, type Ledger, type LedgerGroup, type Marks, positionOf } from "../embedded/ledger.ts";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
+import { DiskReserve } from "./disk-reserve.ts";
 import { expiryKey, integerKey, type KeyEncoder, textKey } from "./keys.ts";
 import { type Arena, readHead, readRecord, recordBytesMax, writeRecord } from "./record.ts";
 
@@ -9,8 +12,14 @@ import { type Arena, readHead, readRecord, recordBytesMax, writeRecord } from ".
 const format = 1;
 /** Address space, not memory; grows beyond it by itself. Windows would allocate the file at once. */
 const mapBytes = process.platform === "win32" ? undefined : 16 * 2 ** 30;
+/** lmdb-js's TransactionFlags.SYNCHRONOUS_COMMIT, which it declares but does not export. */
+const synchronousCommit = 2 as TransactionFlags;
 const marksBytes = 32;
 const positionBytes = 8;
+/** See {@link bytesWritten}. */
+const groupBytes = 256 << 10;
+const changeBytes = 48 << 10;
+const dropBytes = 8 << 10;
 /** Kept between writes for the records of the next. */
 const arenaKeptMax = 4 << 20;
 
@@ -20,38 +29,43 @@ export interface LmdbLedgerOptions {
   readonly durability: "full" | "relaxed";
 }
 
-/**
- * Four maps: `log` from position to the change with its value, `current` from key to the position of its latest put, `expiry` from time and
- * position to key, `meta` with the marks. A group of changes is one transaction, made by a thread of lmdb-js's.
- */
+interface Maps {
+  readonly root: RootDatabase;
+  /** Of one value: the marks. */
+  readonly meta: Database<Buffer, string>;
+  /** From position to the change with its value. */
+  readonly log: Database<Buffer, number>;
+  /** From key to the position of its latest put. */
+  readonly current: Database<Buffer, string>;
+  /** From time and position to key. */
+  readonly expiry: Database<Buffer, [number, number]>;
+}
+
+/** A group of changes is one transaction, which a thread of lmdb-js's makes. */
 export class LmdbLedger implements Ledger {
-  readonly #root: RootDatabase;
+  readonly #options: LmdbLedgerOptions;
   readonly #lock: DirectoryLock;
-  readonly #meta: Database<Buffer, string>;
-  readonly #log: Database<Buffer, number>;
-  readonly #current: Database<Buffer, string>;
-  readonly #expiry: Database<Buffer, [number, number]>;
+  #maps: Maps;
+  #marks: Marks;
+  readonly #reserve: DiskReserve;
+  /** LMDB has given up and could not be opened again yet. */
+  #broken = false;
   /** Holds the records of one write; the next comes only after it. */
   #arena = newArena(64 << 10);
-  #marks: Marks;
 
-  private constructor(root: RootDatabase, lock: DirectoryLock, dir: string) {
-    this.#root = root;
+  private constructor(options: LmdbLedgerOptions, lock: DirectoryLock, maps: Maps) {
+    this.#options = options;
     this.#lock = lock;
-    this.#meta = openMap(root, "meta", textKey);
-    this.#log = openMap(root, "log", integerKey);
-    this.#current = openMap(root, "current", textKey);
-    this.#expiry = openMap(root, "expiry", expiryKey);
-    const marks = this.#meta.getBinary("marks");
-    this.#marks = marks === undefined ? emptyMarks : readMarks(marks, dir);
+    this.#maps = maps;
+    this.#marks = readMarks(maps);
+    this.#reserve = new DiskReserve({ path: dataFile(options), measure: () => usedBytes(this.#maps.root) });
   }
 
   /** @throws Error when another server has the directory, or it cannot be read, or it holds another format */
-  static async open({ dir, durability }: LmdbLedgerOptions): Promise<LmdbLedger> {
-    const lock = await lockDirectory(dir);
+  static async open(options: LmdbLedgerOptions): Promise<LmdbLedger> {
+    const lock = await lockDirectory(options.dir);
     try {
-      const root = await openRoot(dir, durability);
-      return new LmdbLedger(root, lock, dir);
+      return new LmdbLedger(options, lock, await openMaps(options));
     } catch (error) {
       lock.release();
       throw error;
@@ -63,30 +77,30 @@ export class LmdbLedger implements Ledger {
   }
 
   position(key: string): number {
-    const bytes = this.#current.getBinaryFast(key);
+    const bytes = this.#maps.current.getBinaryFast(key);
     return bytes === undefined ? 0 : integerKey.readKey(bytes, 0, 8);
   }
 
   read(position: number): Change {
-    const record = this.#log.getBinaryFast(position);
+    const record = this.#maps.log.getBinaryFast(position);
     if (record === undefined) throw new Error(`the log has no change at ${position}`);
-    return readRecord(position, record, lastSize(this.#log));
+    return readRecord(position, record, lastSize(this.#maps.log));
   }
 
   *keys(prefix: string, after: string | undefined): IterableIterator<[string, number]> {
     const start = after === undefined ? { start: prefix } : { start: after, exclusiveStart: true };
-    for (const { key, value } of this.#current.getRange({ ...start, end: endOfPrefix(prefix) })) {
+    for (const { key, value } of this.#maps.current.getRange({ ...start, end: endOfPrefix(prefix) })) {
       if (!key.startsWith(prefix)) return;
       yield [key, integerKey.readKey(value, 0, 8)];
     }
   }
 
   count(prefix: string): number {
-    return this.#current.getKeysCount({ start: prefix, end: endOfPrefix(prefix) });
+    return this.#maps.current.getKeysCount({ start: prefix, end: endOfPrefix(prefix) });
   }
 
   #records(after: number, limit: number) {
-    return this.#log.getRange({ start: positionOf(after + 1, 0), limit });
+    return this.#maps.log.getRange({ start: positionOf(after + 1, 0), limit });
   }
 
   heads(after: number, limit: number): ChangeHead[] {
@@ -98,50 +112,68 @@ export class LmdbLedger implements Ledger {
   }
 
   expiries(limit: number): Expiry[] {
-    const range = this.#expiry.getRange({ start: [0, 0], limit });
+    const range = this.#maps.expiry.getRange({ start: [0, 0], limit });
     return Array.from(range, ({ key: [at, position], value }) => ({ at, position, key: value.toString() }));
   }
 
   async write(group: LedgerGroup): Promise<void> {
-    const written = this.#root.batch(() => this.#put(group));
+    if (this.#broken) await this.#reopen();
+    const { root } = this.#maps;
+    // On a full disk, what frees space must have its chance.
+    if (group.changes.some(({ type }) => type === "put")) await this.#reserve.ensure(bytesWritten(group));
     try {
-      await written;
+      await root.batch(() => this.#put(group));
     } catch (error) {
-      throw await causeOf(error);
+      const cause = await causeOf(error);
+      // Another write to an environment that has given up would never be answered.
+      if (!isUsable(root)) await this.#reopen();
+      throw cause;
     }
-    this.#root.resetReadTxn();
+    root.resetReadTxn();
     this.#marks = group.marks;
   }
 
   sizeBytes(): number {
-    const { pageSize, lastPageNumber } = this.#root.getStats() as { pageSize: number; lastPageNumber: number };
-    return pageSize * (lastPageNumber + 1);
+    return statSync(dataFile(this.#options)).size;
   }
 
   async close(): Promise<void> {
-    await this.#root.close();
+    await this.#maps.root.close();
     this.#lock.release();
   }
 
+  /** @throws Error when it cannot be opened, or shows something else than what was answered; the next write tries again */
+  async #reopen(): Promise<void> {
+    this.#broken = true;
+    await this.#maps.root.close();
+    this.#maps = await openMaps(this.#options);
+    const { revision } = readMarks(this.#maps);
+    if (revision !== this.#marks.revision) {
+      throw new Error(`the disk has revision ${revision} after a write that it refused; revision ${this.#marks.revision} was the last one answered`);
+    }
+    this.#broken = false;
+  }
+
   #put({ changes, expiries, drop, dropExpiries, marks }: LedgerGroup): void {
+    const { meta, log, current, expiry } = this.#maps;
     const arena = this.#arenaFor(changes);
     let at = writeMarks(marks, arena.view);
-    this.#meta.put("marks", arena.bytes.subarray(0, at));
+    meta.put("marks", arena.bytes.subarray(0, at));
     for (const change of changes) {
       const { key, position, type } = change;
       const record = at;
       at = writeRecord(change, arena, record);
-      this.#log.put(position, arena.bytes.subarray(record, at));
-      if (type === "delete") this.#current.remove(key);
+      log.put(position, arena.bytes.subarray(record, at));
+      if (type === "delete") current.remove(key);
       else {
         const end = integerKey.writeKey(position, arena.bytes, at);
-        this.#current.put(key, arena.bytes.subarray(at, end));
+        current.put(key, arena.bytes.subarray(at, end));
         at = end;
       }
     }
-    for (const position of drop) this.#log.remove(position);
-    for (const { at: time, position, key } of expiries) this.#expiry.put([time, position], Buffer.from(key));
-    for (const { at: time, position } of dropExpiries) this.#expiry.remove([time, position]);
+    for (const position of drop) log.remove(position);
+    for (const { at: time, position, key } of expiries) expiry.put([time, position], Buffer.from(key));
+    for (const { at: time, position } of dropExpiries) expiry.remove([time, position]);
   }
 
   /** Room for the marks, and for a record and a position of each change. */
@@ -155,7 +187,7 @@ export class LmdbLedger implements Ledger {
   }
 }
 
-async function openRoot(dir: string, durability: LmdbLedgerOptions["durability"]): Promise<RootDatabase> {
+async function openMaps({ dir, durability }: LmdbLedgerOptions): Promise<Maps> {
   const { open } = await import("lmdb");
   const options: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
     path: dir,
@@ -170,7 +202,18 @@ async function openRoot(dir: string, durability: LmdbLedgerOptions["durability"]
     // Groups are made by our caller.
     eventTurnBatching: false,
   };
-  return open(options);
+  const root = open(options);
+  const maps = {
+    root,
+    meta: openMap(root, "meta", textKey),
+    log: openMap(root, "log", integerKey),
+    current: openMap(root, "current", textKey),
+    expiry: openMap(root, "expiry", expiryKey),
+  };
+  const found = maps.meta.getBinary("marks")?.readDoubleLE(0) ?? format;
+  if (found === format) return maps;
+  await root.close();
+  throw new Error(`the data in ${dir} has format ${found}; this server reads format ${format}`);
 }
 
 function openMap<Key extends string | number | [number, number]>(
@@ -200,10 +243,36 @@ function writeMarks({ revision, compacted, historyBytes }: Marks, view: DataView
   return marksBytes;
 }
 
-function readMarks(bytes: Buffer, dir: string): Marks {
-  const found = bytes.readDoubleLE(0);
-  if (found !== format) throw new Error(`the data in ${dir} has format ${found}; this server reads format ${format}`);
+function readMarks({ meta }: Maps): Marks {
+  const bytes = meta.getBinary("marks");
+  if (bytes === undefined) return emptyMarks;
   return { revision: bytes.readDoubleLE(8), compacted: bytes.readDoubleLE(16), historyBytes: bytes.readDoubleLE(24) };
+}
+
+function dataFile({ dir }: LmdbLedgerOptions): string {
+  return join(dir, "data.mdb");
+}
+
+function usedBytes(root: RootDatabase): number {
+  const { pageSize, lastPageNumber } = root.getStats() as { pageSize: number; lastPageNumber: number };
+  return pageSize * (lastPageNumber + 1);
+}
+
+/** About what LMDB writes for a group at most: besides the records, copies of the pages on the way to them. */
+function bytesWritten({ changes, drop }: LedgerGroup): number {
+  let bytes = groupBytes + changes.length * changeBytes + drop.length * dropBytes;
+  for (const change of changes) bytes += recordBytesMax(change);
+  return bytes;
+}
+
+/** After a write of a meta page has failed, LMDB takes nothing any more: MDB_PANIC. */
+function isUsable(root: RootDatabase): boolean {
+  try {
+    root.transactionSync(() => undefined, synchronousCommit);
+    return true;
+  } catch {
+    return false; // Whatever it says: it could not begin a transaction.
+  }
 }
 
 /** lmdb-js rejects a write with a promise of the reason, which is rejected a little later. */
