@@ -1,10 +1,10 @@
 /** Builds every part and hands it to the next, top to bottom; the only file that names implementations. */
-import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { createAdmission } from "./admission/chain.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
+import { pooledRandom } from "./api/random.ts";
 import { openServiceAddresses } from "./apis/core/service-addresses.ts";
 import { builtinConversions, strategiesWith } from "./apis/index.ts";
 import { connectSubresources, createActions, refuseConnect } from "./apis/subresources.ts";
@@ -69,7 +69,7 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const serviceAddresses = openServiceAddresses({ catalog, clock, range });
   const admission = createAdmission([namespaceLifecycle(catalog), serviceAddresses]);
-  const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: randomBytes };
+  const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: pooledRandom() };
 
   const watches = openWatches({ timeoutMinMs: options.minRequestTimeoutMs });
   const state = { startedAt: clock.now(), booted: false, stopping: false };
