@@ -17,12 +17,18 @@ export interface OrderOptions {
 
 /** @throws StrategicMergeError when an element lacks its merge key */
 export function orderElements(merged: readonly unknown[], { wanted, live, mergeKey }: OrderOptions): unknown[] {
+  if (merged.length > 0 && mergeKey !== "") checkObjects(wanted);
   const wantedPlaces = placesOf(wanted, mergeKey);
   const livePlaces = placesOf(live, mergeKey);
   const elements = merged.map((value): Element => ({ value, key: keyOf(value, mergeKey) }));
   const named = elements.filter(({ key }) => wantedPlaces.has(key));
   const others = elements.filter(({ key }) => !wantedPlaces.has(key));
   return interleave(sortByPlace(others, livePlaces), sortByPlace(named, wantedPlaces), livePlaces);
+}
+
+function checkObjects(list: readonly unknown[]): void {
+  const index = list.findIndex((element) => !isObject(element));
+  if (index >= 0) throw new StrategicMergeError(`value for key ${index} is not a map`);
 }
 
 interface Element {
@@ -73,19 +79,24 @@ function interleave(others: readonly Element[], named: readonly Element[], liveP
 }
 
 /**
- * A patch with `$setElementOrder` must name its elements in that order, all of them; those it deletes do not count.
+ * A patch with `$setElementOrder` must name its elements in that order, all of them. Those it deletes do not count; nor does another directive, unless it
+ * stands behind the last element of the order: that is upstream's way.
  * @throws StrategicMergeError
  */
 export function checkOrder(patch: readonly unknown[], order: readonly unknown[], mergeKey: string): void {
   if (patch.length === 0 || order.length === 0) return;
+  const key = mergeKey === "" ? (element: unknown) => element : (element: unknown) => keyOf(element, mergeKey);
   let place = 0;
-  for (const element of patch) {
-    if (mergeKey !== "" && !isObject(element)) throw badType(goMapType, element);
-    if (directiveOf(element) !== undefined) continue;
-    const key = keyOf(element, mergeKey);
-    while (place < order.length && keyOf(order[place], mergeKey) !== key) place++;
+  for (const element of mergeKey === "" ? patch : patch.filter((item) => !isDeletion(item))) {
+    if (place < order.length && directiveOf(element) !== undefined) continue;
+    while (place < order.length && key(order[place]) !== key(element)) place++;
     if (place++ >= order.length) throw wrongOrder(patch, order);
   }
+}
+
+function isDeletion(element: unknown): boolean {
+  if (!isObject(element)) throw badType(goMapType, element);
+  return directiveOf(element) === "delete";
 }
 
 function wrongOrder(patch: readonly unknown[], order: readonly unknown[]): StrategicMergeError {

@@ -3,7 +3,6 @@ import { formatGoValue, goListType, goMapType, goTypeOf } from "../json/go-value
 import type { Struct, Type } from "../schema/schema.ts";
 import {
   deletionPrefix,
-  directiveOf,
   fieldOfDirective,
   isObject,
   type JsonObject,
@@ -13,9 +12,10 @@ import {
   withoutDirectives,
   withoutNulls,
 } from "./directives.ts";
-import { checkOrder, keyOf, orderElements } from "./element-order.ts";
+import { checkOrder, orderElements } from "./element-order.ts";
 import { goKind, type MergeRule, ruleOfList, ruleOfObject } from "./merge-rules.ts";
-import { badFormat, badType, noMergeKey, StrategicMergeError, unknownDirective } from "./strategic-merge-error.ts";
+import { type MergeElement, mergeElements, placesTaken } from "./object-lists.ts";
+import { badFormat, badType, StrategicMergeError, unknownDirective } from "./strategic-merge-error.ts";
 
 export { StrategicMergeError } from "./strategic-merge-error.ts";
 
@@ -74,7 +74,7 @@ function mergeOrderedLists(merged: Members, patch: Members, type: Type): void {
     const rule = ruleOfList(type, name);
     checkOrder(changes ?? [], order, rule.mergeKey);
     if (live === undefined && changes === undefined) continue;
-    merged.set(name, mergeInOrder({ live, changes, order, rule }));
+    merged.set(name, mergeInOrder({ live, changes, order, rule, merged: mergeIfBoth(live, changes, rule) }));
     patch.delete(name);
   }
 }
@@ -91,12 +91,13 @@ interface OrderedMerge {
   readonly changes: readonly unknown[] | undefined;
   readonly order: readonly unknown[];
   readonly rule: MergeRule;
+  /** Of both, in any order. */
+  readonly merged: readonly unknown[];
 }
 
-function mergeInOrder({ live, changes, order, rule }: OrderedMerge): unknown[] {
-  const merged = mergeIfBoth(live, changes, rule);
-  checkElementTypes(live ?? [], changes ?? []);
-  return orderElements(merged, { wanted: order, live: live ?? [], mergeKey: rule.mergeKey });
+function mergeInOrder({ live = [], changes = [], order, rule: { mergeKey }, merged }: OrderedMerge): unknown[] {
+  const isOfObjects = checkElementTypes(live, changes) === goMapType;
+  return orderElements(merged, { wanted: order, live: isOfObjects ? placesTaken(live, changes, mergeKey) : live, mergeKey });
 }
 
 function mergeIfBoth(live: readonly unknown[] | undefined, changes: readonly unknown[] | undefined, rule: MergeRule): readonly unknown[] {
@@ -153,51 +154,10 @@ function deleteElements(merged: Members, name: string, value: unknown, type: Typ
   );
 }
 
-function mergeObjectLists(original: readonly unknown[], patch: readonly unknown[], rule: MergeRule): unknown[] {
-  const { type, mergeKey } = rule;
+function mergeObjectLists(original: readonly unknown[], patch: readonly unknown[], { type, mergeKey }: MergeRule): unknown[] {
   if (mergeKey === "") throw new StrategicMergeError(`cannot merge lists without merge key for ${goKind(type)}`);
-  const { live, changes } = obeyElementDirectives(original as JsonObject[], patch as JsonObject[], mergeKey);
-  return orderElements(mergeElements(live, changes, rule), { wanted: changes, live, mergeKey });
-}
-
-interface DirectedLists {
-  readonly live: readonly JsonObject[];
-  readonly changes: readonly JsonObject[];
-}
-
-/** Takes the elements that carry `$patch` out of the patch: deletes what they name, or puts the patch in the list's place. */
-function obeyElementDirectives(original: readonly JsonObject[], patch: readonly JsonObject[], mergeKey: string): DirectedLists {
-  const deleted = new Set<unknown>();
-  const changes: JsonObject[] = [];
-  let isReplaced = false;
-  for (const element of patch) {
-    if (!Object.hasOwn(element, patchDirective)) {
-      changes.push(element);
-      continue;
-    }
-    const directive = directiveOf(element);
-    if (directive === "delete") deleted.add(keyOf(element, mergeKey));
-    else if (directive === "replace") isReplaced = true;
-    else if (directive === "merge") throw new StrategicMergeError("merging lists cannot yet be specified in the patch");
-    else throw unknownDirective(directive, element);
-  }
-  if (isReplaced) return { live: changes, changes: [] };
-  return { live: original.filter((element) => !(Object.hasOwn(element, mergeKey) && deleted.has(element[mergeKey]))), changes };
-}
-
-function mergeElements(live: readonly JsonObject[], changes: readonly JsonObject[], { type, mergeKey }: MergeRule): JsonObject[] {
-  const merged = [...live];
-  const places = new Map<unknown, number>();
-  for (const [index, element] of live.entries()) {
-    if (Object.hasOwn(element, mergeKey) && !places.has(element[mergeKey])) places.set(element[mergeKey], index);
-  }
-  for (const change of changes) {
-    if (!Object.hasOwn(change, mergeKey)) throw noMergeKey(change, mergeKey);
-    const place = places.get(change[mergeKey]);
-    if (place === undefined) places.set(change[mergeKey], merged.push(change) - 1);
-    else merged[place] = mergeObjects(merged[place] as JsonObject, change, type);
-  }
-  return merged;
+  const merge: MergeElement = (element, change) => mergeObjects(element, change, type);
+  return mergeElements(original as JsonObject[], patch as JsonObject[], { mergeKey, merge });
 }
 
 /** @returns the one type all elements of both lists have @throws StrategicMergeError when they differ, or are lists, or there are none */
