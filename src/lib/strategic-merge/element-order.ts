@@ -17,7 +17,7 @@ export interface OrderOptions {
 
 /** @throws StrategicMergeError when an element lacks its merge key */
 export function orderElements(merged: readonly unknown[], { wanted, live, mergeKey }: OrderOptions): unknown[] {
-  if (merged.length > 0 && mergeKey !== "") checkObjects(wanted);
+  if (mergeKey !== "" && isObject(merged[0])) checkObjects(wanted);
   const wantedPlaces = placesOf(wanted, mergeKey);
   const livePlaces = placesOf(live, mergeKey);
   const elements = merged.map((value): Element => ({ value, key: keyOf(value, mergeKey) }));
