@@ -71,7 +71,6 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   const admission = createAdmission([namespaceLifecycle(catalog), serviceAddresses]);
   const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: pooledRandom() };
 
-  const watches = openWatches({ timeoutMinMs: options.minRequestTimeoutMs });
   const state = { startedAt: clock.now(), booted: false, stopping: false };
   const metrics = createMetrics(clock, {
     storageSizeBytes: () => storage.sizeBytes(),
@@ -82,6 +81,7 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
         return cache === undefined ? [] : [[{ group, resource }, cache.latest().size] as const];
       }),
   });
+  const watches = openWatches({ timeoutMinMs: options.minRequestTimeoutMs, counterOf: metrics.watches.counterOf });
   const open = openRequests({ clock, timeoutMs: options.requestTimeoutMs, expire: (context) => sendError(context, requestTimedOut(), logger) });
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;
   const serve = createServe({

@@ -4,25 +4,29 @@ import type { WatchScope } from "../../registry/watch.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import { type EventForm, WatchEncoder } from "./watch-encoder.ts";
 
-export interface OpenWatches {
+export interface OpenWatchesOptions {
+  /** `--min-request-timeout`: how long a watch lasts whose client does not say: this long to twice as long. */
+  readonly timeoutMinMs: number;
+  /** @returns counts events that were sent to one watch of a resource */
+  counterOf(group: string, version: string, resource: string): (events: number) => void;
+}
+
+export interface OpenWatches extends OpenWatchesOptions {
   /** Ends every watch as its timeout would, at shutdown. Watches that come later end at once. */
   endAll(): void;
   readonly size: number;
-  /** How long a watch lasts whose client does not say: this long to twice as long. */
-  readonly timeoutMinMs: number;
   /** @returns forgets the watch */
   add(end: () => void): () => void;
   /** The encoder of all watchers who see the same objects in the same form; kept until every one of them has released it. */
   encoder(resolved: Resolved, form: EventForm, scope: WatchScope): { readonly encoder: WatchEncoder; release(): void };
 }
 
-/** @param timeoutMinMs `--min-request-timeout` */
-export function openWatches({ timeoutMinMs }: { readonly timeoutMinMs: number }): OpenWatches {
+export function openWatches(options: OpenWatchesOptions): OpenWatches {
   const ends = new Set<() => void>();
   const encoders = new WeakMap<Resolved, Map<string, { readonly encoder: WatchEncoder; users: number }>>();
   let ended = false;
   return {
-    timeoutMinMs,
+    ...options,
     endAll() {
       ended = true;
       for (const end of [...ends]) end();

@@ -10,6 +10,12 @@ export interface EventForm {
   objectOf(entry: Entry, isFirst: boolean): Buffer;
 }
 
+/** Events as they are sent. */
+export interface EncodedEvents {
+  readonly bytes: Buffer;
+  readonly count: number;
+}
+
 /** Batches whose bytes are remembered: watchers that lag a little share them too. */
 const rememberedMax = 4;
 
@@ -17,7 +23,7 @@ export class WatchEncoder {
   readonly #form: EventForm;
   readonly #scope: WatchScope;
   /** By batch, oldest first. */
-  readonly #remembered = new Map<readonly CacheEvent[], Buffer | undefined>();
+  readonly #remembered = new Map<readonly CacheEvent[], EncodedEvents | undefined>();
 
   constructor(form: EventForm, scope: WatchScope) {
     this.#form = form;
@@ -25,16 +31,16 @@ export class WatchEncoder {
   }
 
   /** @returns undefined when none of the events shows */
-  encode(batch: readonly CacheEvent[]): Buffer | undefined {
+  encode(batch: readonly CacheEvent[]): EncodedEvents | undefined {
     if (this.#remembered.has(batch)) return this.#remembered.get(batch);
-    const bytes = this.encodeFirst(batch, false);
-    this.#remembered.set(batch, bytes);
+    const encoded = this.encodeFirst(batch, false);
+    this.#remembered.set(batch, encoded);
     if (this.#remembered.size > rememberedMax) this.#remembered.delete(this.#remembered.keys().next().value as readonly CacheEvent[]);
-    return bytes;
+    return encoded;
   }
 
   /** For one watcher, to whom the first event may look different. */
-  encodeFirst(batch: readonly CacheEvent[], isFirst: boolean): Buffer | undefined {
+  encodeFirst(batch: readonly CacheEvent[], isFirst: boolean): EncodedEvents | undefined {
     const lines: Line[] = [];
     for (const event of batch) {
       const shown = this.#scope.shown(event);
@@ -44,7 +50,7 @@ export class WatchEncoder {
   }
 
   /** Synthetic ADDED events. */
-  encodeAdded(entries: readonly Entry[], isFirst: boolean): Buffer {
+  encodeAdded(entries: readonly Entry[], isFirst: boolean): EncodedEvents {
     return joinLines(entries.map((entry, index) => ({ head: heads.ADDED, object: this.#form.objectOf(entry, isFirst && index === 0) })));
   }
 }
@@ -67,7 +73,7 @@ const heads = {
 const closeBrace = 0x7d;
 const newline = 0x0a;
 
-function joinLines(lines: readonly Line[]): Buffer {
+function joinLines(lines: readonly Line[]): EncodedEvents {
   let length = 0;
   for (const { head, object } of lines) length += head.length + object.length + 2;
   const bytes = Buffer.allocUnsafeSlow(length);
@@ -78,5 +84,5 @@ function joinLines(lines: readonly Line[]): Buffer {
     bytes[at++] = closeBrace;
     bytes[at++] = newline;
   }
-  return bytes;
+  return { bytes, count: lines.length };
 }

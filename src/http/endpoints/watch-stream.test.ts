@@ -52,6 +52,7 @@ function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {
     cache,
     plan: plan(),
     encoder: new WatchEncoder({ text: "", objectOf: ({ json }, isFirst) => (isFirst ? Buffer.from('"first"') : json) }, scope),
+    sent() {},
     kind: { kind: "Thing", apiVersion: "v1" },
     bookmarks: false,
     firstDiffers: false,
@@ -161,7 +162,7 @@ test("a version that is gone is an event", () => {
 });
 
 test("watchers who see the same share an encoder until the last has gone", () => {
-  const watches = openWatches({ timeoutMinMs: 1 });
+  const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {} });
   const resolved = {} as never;
   const form = { text: "json", objectOf: ({ json }: Entry) => json };
   const a = watches.encoder(resolved, form, scope);
@@ -177,7 +178,7 @@ test("watchers who see the same share an encoder until the last has gone", () =>
 });
 
 test("all end together, and later ones at once", () => {
-  const watches = openWatches({ timeoutMinMs: 1 });
+  const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {} });
   let ended = 0;
   const forget = watches.add(() => ended++);
   watches.add(() => ended++);

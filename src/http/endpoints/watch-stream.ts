@@ -13,6 +13,8 @@ export interface WatchStreamOptions {
   readonly clock: Clock;
   readonly plan: WatchPlan;
   readonly encoder: WatchEncoder;
+  /** Told how many events were sent, bookmarks aside. */
+  readonly sent: (events: number) => void;
   /** What bookmarks say they are. */
   readonly kind: { readonly kind: string; readonly apiVersion: string };
   readonly bookmarks: boolean;
@@ -68,7 +70,7 @@ class WatchStream {
 
   /** In pieces; the next one when the socket has taken the last, and others had their turn. */
   #sendInitial(objects: Iterator<Entry>): void {
-    const { stream, encoder, firstDiffers } = this.#options;
+    const { stream, encoder, firstDiffers, sent } = this.#options;
     const entries: Entry[] = [];
     let bytes = 0;
     let next = objects.next();
@@ -78,7 +80,9 @@ class WatchStream {
       if (bytes >= pieceBytes) break;
     }
     if (entries.length > 0) {
-      stream.write(encoder.encodeAdded(entries, firstDiffers && this.#isFirst));
+      const { bytes, count } = encoder.encodeAdded(entries, firstDiffers && this.#isFirst);
+      stream.write(bytes);
+      sent(count);
       this.#isFirst = false;
     }
     if (next.done === true) return this.#follow();
@@ -110,11 +114,12 @@ class WatchStream {
   }
 
   #send(batch: readonly CacheEvent[]): boolean {
-    const { stream, encoder, firstDiffers } = this.#options;
-    const bytes = firstDiffers && this.#isFirst ? encoder.encodeFirst(batch, true) : encoder.encode(batch);
-    if (bytes === undefined) return true;
+    const { stream, encoder, firstDiffers, sent } = this.#options;
+    const encoded = firstDiffers && this.#isFirst ? encoder.encodeFirst(batch, true) : encoder.encode(batch);
+    if (encoded === undefined) return true;
     this.#isFirst = false;
-    if (stream.write(bytes) || stream.pendingBytes <= pendingBytesMax) return true;
+    sent(encoded.count);
+    if (stream.write(encoded.bytes) || stream.pendingBytes <= pendingBytesMax) return true;
     this.#whenDrained(() => this.#subscription?.resume());
     return false;
   }

@@ -32,6 +32,7 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
     clock: registry.clock,
     plan,
     encoder: shared.encoder,
+    sent: watches.counterOf(resolved.resource.definition.group, resolved.version.version, resolved.resource.definition.resource),
     kind: { kind: resolved.resource.definition.kind, apiVersion: formatGroupVersion(resolved.resource.definition.group, resolved.version.version) },
     bookmarks: options.allowWatchBookmarks,
     firstDiffers: context.representation.kind === "table",
