@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Resolved, ResourceStore } from "../../resource/contract.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-registry.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import { metadataOf, tableBody, tableEvent, tableOfObject } from "./table.ts";
+
+const metadataRows: [what: string, json: string, want: string][] = [
+  ["alone", '{"metadata":{}}', "{}"],
+  ["nested", '{"metadata":{"a":{"b":{}},"c":1},"spec":{}}', '{"a":{"b":{}},"c":1}'],
+  ["braces and quotes in texts", String.raw`{"metadata":{"a":"}\"}","b":"\\"},"spec":{}}`, String.raw`{"a":"}\"}","b":"\\"}`],
+  ["another member named so, later", '{"metadata":{"name":"é{"},"spec":{"metadata":{"x":1}}}', '{"name":"é{"}'],
+];
+
+for (const [what, json, want] of metadataRows) {
+  test(`metadata: ${what}`, () => assert.equal(metadataOf({ json: Buffer.from(json), itemOffset: 1 }).toString(), want));
+}
+
+describe("tables of stored objects", () => {
+  const now = Date.UTC(2020, 0, 1);
+  let registry: MemoryRegistry;
+  before(async () => {
+    registry = await openMemoryRegistry({ clock: { now: () => now - 60_000, after: () => () => {} } });
+    await registry.create(["/namespaces", ""], { metadata: { name: "ns" } });
+    await registry.create(["/configmaps", "ns"], { metadata: { name: "a", annotations: { brace: "}" } }, data: { k: "v" } });
+    await registry.create(["rbac.authorization.k8s.io/roles", "ns"], { metadata: { name: "r" }, rules: [] });
+    await registry.create(["/pods", "ns"], { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } });
+    await registry.change(["/pods", "ns"], "p", (pod) => Object.assign(pod.status, { phase: "Succeeded" }), "status");
+  });
+  after(() => registry.close());
+
+  async function find(group: string, resource: string, name: string): Promise<{ resolved: Resolved; entry: Entry }> {
+    const resolved = registry.registry.catalog.find(group, "v1", resource) as Resolved;
+    const store = resolved.resource.store as ResourceStore;
+    return { resolved, entry: (await store.cache.current()).get(store.keyOf("ns", name)) as Entry };
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: a parsed answer.
+  const parse = (json: Buffer): any => JSON.parse(json.toString());
+
+  test("a list tells its columns, its place and its rows", async () => {
+    const { resolved, entry } = await find("", "configmaps", "a");
+    const meta = { resourceVersion: "9", continue: "next", remainingItemCount: 1 };
+    const table = parse(tableBody([entry, entry], resolved, { version: "v1", includeObject: "Metadata" }, meta, now));
+    assert.deepEqual([table.kind, table.apiVersion, table.metadata], ["Table", "meta.k8s.io/v1", meta]);
+    assert.deepEqual(
+      table.columnDefinitions.map(({ name, type, format, priority }: Record<string, unknown>) => [name, type, format, priority]),
+      [
+        ["Name", "string", "name", 0],
+        ["Data", "string", "", 0],
+        ["Age", "string", "", 0],
+      ],
+    );
+    assert.equal(table.rows.length, 2);
+    assert.deepEqual(table.rows[0].cells, ["a", 1, "60s"]);
+    const { metadata } = parse(entry.json);
+    assert.deepEqual(table.rows[0].object, { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata });
+  });
+
+  test("no objects, no rows", async () => {
+    const { resolved } = await find("", "configmaps", "a");
+    const table = parse(tableBody([], resolved, { version: "v1", includeObject: "Metadata" }, { resourceVersion: "9" }, now));
+    assert.deepEqual(table.rows, []);
+  });
+
+  const objectRows: [includeObject: "None" | "Metadata" | "Object", version: "v1" | "v1beta1", want: (entry: Entry) => unknown][] = [
+    ["None", "v1", () => null],
+    ["Object", "v1", ({ json }) => parse(json)],
+    ["Metadata", "v1beta1", ({ json }) => ({ kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1beta1", metadata: parse(json).metadata })],
+  ];
+  for (const [includeObject, version, want] of objectRows) {
+    test(`${version}, includeObject ${includeObject}`, async () => {
+      const { resolved, entry } = await find("", "configmaps", "a");
+      const table = parse(tableBody([entry], resolved, { version, includeObject }, { resourceVersion: "9" }, now));
+      assert.equal(table.apiVersion, `meta.k8s.io/${version}`);
+      assert.deepEqual(table.rows[0].object, want(entry));
+    });
+  }
+
+  test("kinds without columns show when they were created", async () => {
+    const { resolved, entry } = await find("rbac.authorization.k8s.io", "roles", "r");
+    const table = parse(tableBody([entry], resolved, { version: "v1", includeObject: "None" }, { resourceVersion: "9" }, now));
+    assert.deepEqual(
+      table.columnDefinitions.map(({ name, type }: Record<string, unknown>) => [name, type]),
+      [
+        ["Name", "string"],
+        ["Created At", "date"],
+      ],
+    );
+    assert.deepEqual(table.rows[0].cells, ["r", "2019-12-31T23:59:00Z"]);
+  });
+
+  test("only the first event of a watch tells the columns", async () => {
+    const { resolved, entry } = await find("", "configmaps", "a");
+    const [first, second] = [true, false].map((isFirst) =>
+      parse(tableEvent(entry, resolved, { version: "v1", includeObject: "None" }, now, isFirst)),
+    );
+    assert.equal(first.columnDefinitions.length, 3);
+    assert.equal(second.columnDefinitions, null);
+    assert.deepEqual(second.metadata, { resourceVersion: String(entry.revision) });
+  });
+
+  test("a pod that is done has a condition", async () => {
+    const { resolved, entry } = await find("", "pods", "p");
+    const [row] = parse(tableBody([entry], resolved, { version: "v1", includeObject: "None" }, { resourceVersion: "9" }, now)).rows;
+    assert.deepEqual(Object.keys(row), ["cells", "conditions", "object"]);
+    assert.deepEqual(row.conditions, [{ type: "Completed", status: "True", reason: "Succeeded", message: "The pod has completed successfully." }]);
+  });
+
+  test("an object that is not stored has no version", async () => {
+    const { resolved } = await find("", "configmaps", "a");
+    const object = { metadata: { name: "dry" }, data: {} };
+    const table = parse(tableOfObject(object, resolved, { version: "v1", includeObject: "Object" }, now));
+    assert.deepEqual(table.metadata, { resourceVersion: "" });
+    assert.deepEqual(table.rows[0].cells, ["dry", 0, "<unknown>"]);
+    assert.equal(table.rows[0].object.kind, "ConfigMap");
+  });
+});
