@@ -75,7 +75,7 @@ const listRows: [query: string, want: string][] = [
   ["fieldSelector=metadata.namespace%3Dother", " at $3"],
   ["continue=$t", "cd at $3"],
   ["continue=$t&limit=1", "c at $3 continued 1 more"],
-  ["continue=$t&limit=1&resourceVersion=0", "c at $3 continued 1 more"],
+  ["continue=$t&limit=1&resourceVersion=0", "cd at $3"],
   ["continue=$t&resourceVersion=$1", "400 specifying resource version is not allowed when using continue"],
   ["continue=xyz", "400 invalid continue token: continue key is not valid: invalid character 'Ç' looking for beginning of value"],
   ["continue=x.z", "400 invalid continue token: continue key is not valid: illegal base64 data at input byte 1"],

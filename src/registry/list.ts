@@ -37,8 +37,8 @@ export async function listEntries(resource: Resource, namespace: string, options
   const single = singleKey(resource, store, namespace, selection);
   if (single !== undefined) return { meta: metaOf(snapshot), entries: pick(snapshot, single, selection) };
   const after = token === undefined ? undefined : prefix + token.after;
-  // Upstream's cache does not cut what may be of any version.
-  const limit = options.resourceVersion === "0" && token === undefined ? 0 : options.limit;
+  // Upstream's cache does not cut what may be of any version, be it the rest of a list.
+  const limit = options.resourceVersion === "0" ? 0 : options.limit;
   if (limit === 0 && selection.all) return { meta: metaOf(snapshot), entries: snapshot.range(prefix, after) };
   const { entries, last } = await collect(snapshot.range(prefix, after), selection, limit);
   if (last === undefined) return { meta: metaOf(snapshot), entries };

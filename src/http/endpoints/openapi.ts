@@ -203,7 +203,7 @@ async function sendDocument(context: RequestContext, { gzipped, etag, madeAt }: 
   }
   if (!acceptsGzip(context)) return send(context, 200, contentType, await expand(gzipped));
   context.headers["content-encoding"] = "gzip";
-  context.headers.vary = ["Accept", "Accept-Encoding"];
+  context.headers.vary = ["Accept-Encoding", "Accept"];
   send(context, 200, contentType, gzipped);
 }
 

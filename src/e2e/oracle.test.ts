@@ -1,0 +1,168 @@
+/**
+ * Answers of a real 1.36 server: `COXSWAIN_ORACLE=DIR npm run test:full` sends the requests of DIR/*.jsonl again by DIR/replay.py and wants the
+ * recorded answers. Steps that cannot have them stand below with the reason; a step that has them all the same fails the test.
+ */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { rawClient } from "../testing/raw-client.ts";
+import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+
+const directory = process.env.COXSWAIN_ORACLE;
+
+const skipped: Readonly<Record<string, readonly (string | RegExp)[]>> = {
+  "differences: an invalid combination of list options is 400, as the specification says, with 1.36's message": [
+    "list/limit/17-token-and-match",
+    /^list\/resource-version\/\d+-rv-\w+-Odd-\w+$/,
+    /^list\/resource-version\/\d+-rv-unset-NotOlderThan-\w+$/,
+    /^list\/resource-version\/\d+-rv-0-Exact-\w+$/,
+    "watch/parameters/04-initial-no-match",
+    "watch/parameters/05-match-only",
+    "watch/parameters/09-match-exact",
+    "watch/parameters/15-list-with-initial",
+  ],
+  "differences: verbose health output ends with `healthz check passed` everywhere, as the specification says": [
+    "discovery/health/05-exclude",
+    "discovery/health/07-exclude-unknown-verbose",
+    "discovery/health/08-readyz-verbose",
+  ],
+  "managed fields are not tracked yet: a write that changes only them is none": [
+    "basics/configmap-life/07-no-change",
+    "basics/configmap-life/15-get",
+    "basics/namespaces/08-name-label",
+    "basics/namespaces/09-name-label-removed",
+    "basics/namespaces/10-finalizers-via-main",
+    "basics/namespaces/11-finalize",
+    "basics/namespaces/12-get",
+    "basics/namespaces/17-label",
+  ],
+  "server-side apply is not there yet": [/^apply\//, "dryrun/verbs/08-apply", /^metadata\/field-validation\/\d+-apply-/],
+  "YAML is not there yet": [
+    "metadata/bodies/07-yaml",
+    "metadata/bodies/08-bad-yaml",
+    "metadata/bodies/10-no-content-type",
+    "negotiation/accept/04-second-choice",
+    "negotiation/accept/05-yaml",
+    "negotiation/accept/12-yaml-error",
+  ],
+  "Protobuf of resources is not there yet": [/^negotiation\/protobuf\//],
+  "PartialObjectMetadata is not there yet": [/^negotiation\/partial\//],
+  "the message lists YAML and Protobuf, which are not there yet": [
+    "discovery/documents/14-aggregated-bad-version",
+    "discovery/documents/15-html",
+    "metadata/bodies/09-text-plain",
+    "negotiation/accept/03-application-any",
+    "negotiation/accept/10-table-version",
+    "negotiation/accept/11-table-group",
+    "negotiation/accept/13-cbor",
+    "negotiation/accept/15-garbage",
+  ],
+  "a fresh server's history begins at revision 1; the recorded one had compacted it": [
+    /^list\/resource-version\/\d+-rv-1-Exact-/,
+    "watch/parameters/13-old-rv",
+  ],
+  "hangs on timing: one bookmark more": ["watch/parameters/17-initial-table"],
+  "the recorded server counts a custom resource definition of its own": ["negotiation/table/22-create"],
+  "the recorded server's storage keys, build paths and addresses": [
+    "basics/configmap-life/08-wrong-uid",
+    "discovery/documents/02-apis",
+    "metadata/type-meta/04-unknown-kind",
+    "metadata/type-meta/05-other-group",
+    "metadata/type-meta/08-kind-lower",
+  ],
+  "kube-apiserver hashes storage keys that begin otherwise than the recorded server's": [
+    /^discovery\/documents\/0[347]-(?:core|rbac|coordination)$/,
+    "discovery/documents/05-apiextensions",
+  ],
+  "the recorded server answers any version of a group that it keeps elsewhere; kube-apiserver answers 404": ["basics/unknown-paths/09-apps"],
+  "the recorded server does not aggregate; kube-apiserver does": ["discovery/documents/13-aggregated-apis"],
+  "descriptions come from the client package, which has them of types alone, not of the fields that refer to them": [
+    "discovery/documents/10-openapi-core",
+    "discovery/documents/17-openapi-operation",
+    "discovery/documents/19-openapi-v2",
+  ],
+};
+
+describe("answers of a real 1.36 server", { skip: directory === undefined && "COXSWAIN_ORACLE names no directory of recorded answers" }, () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer();
+    await passRevision(server, 100);
+  });
+  after(() => server.close());
+
+  test("are ours", async () => {
+    const failures = await replay(server, directory as string);
+    const matchers = Object.entries(skipped).flatMap(([reason, steps]) => steps.map((step) => ({ reason, step })));
+    const isNamedBy = (step: string | RegExp, name: string): boolean => (typeof step === "string" ? step === name : step.test(name));
+    const unexpected = failures.filter(({ name }) => !matchers.some(({ step }) => isNamedBy(step, name)));
+    const passing = matchers.filter(({ step }) => !failures.some(({ name }) => isNamedBy(step, name)));
+    assert.deepEqual(
+      { unexpected: unexpected.map(({ text }) => text), passing: passing.map(({ reason, step }) => `${step} (${reason})`) },
+      { unexpected: [], passing: [] },
+    );
+  });
+});
+
+interface Failure {
+  /** `area/scenario/step`. */
+  readonly name: string;
+  /** With what differs. */
+  readonly text: string;
+}
+
+/** The replayer finds versions in messages by their digits, and takes numbers of one or two digits for something else. */
+async function passRevision({ kubeconfig }: TestServer, revision: number): Promise<void> {
+  const client = rawClient(kubeconfig);
+  const path = "/api/v1/namespaces/default/configmaps";
+  for (let at = 0; at <= revision; ) {
+    const { body } = await client.send({ method: "POST", path, body: { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "x" } } });
+    at = Number(body.metadata.resourceVersion);
+  }
+  await client.send({ method: "DELETE", path });
+  client.close();
+}
+
+/** Recorded answers lose their managed fields on the way, since ours have none. */
+async function replay({ directory: work, kubeconfigPath }: TestServer, recorded: string): Promise<Failure[]> {
+  const files = readdirSync(recorded).filter((file) => file.endsWith(".jsonl"));
+  for (const file of files) {
+    const scenarios = readFileSync(join(recorded, file), "utf8").split("\n").filter(Boolean);
+    writeFileSync(join(work, file), scenarios.map((line) => `${JSON.stringify(withoutManagedFields(JSON.parse(line)))}\n`).join(""));
+  }
+  const output = await run("python3", [join(recorded, "replay.py"), ...files.map((file) => join(work, file))], {
+    ...process.env,
+    KUBECONFIG: kubeconfigPath,
+  });
+  assert.match(output, /^oracle: \d+ passed, \d+ failed$/m);
+  return output
+    .split(/^(?=FAIL )/m)
+    .filter((text) => text.startsWith("FAIL "))
+    .map((text) => ({ name: text.split(" ")[1] as string, text }));
+}
+
+/** Only `answer`s: requests may speak of managed fields. */
+// biome-ignore lint/suspicious/noExplicitAny: the shape is the oracle's.
+function withoutManagedFields(scenario: any): unknown {
+  // biome-ignore lint/suspicious/noExplicitAny: the same.
+  return { ...scenario, steps: scenario.steps.map((step: any) => (step.answer === undefined ? step : { ...step, answer: stripped(step.answer) })) };
+}
+
+function stripped(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stripped);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (key === "managedFields" ? [] : [[key, stripped(inner)]])));
+}
+
+/** @returns what the command printed; the exit code tells only that some step failed */
+function run(command: string, words: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, words, { env, stdio: ["ignore", "pipe", "inherit"] });
+    const pieces: Buffer[] = [];
+    child.stdout.on("data", (piece: Buffer) => pieces.push(piece));
+    child.once("error", reject);
+    child.once("close", () => resolve(Buffer.concat(pieces).toString()));
+  });
+}
