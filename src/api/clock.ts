@@ -14,7 +14,16 @@ export const systemClock: Clock = {
   },
 };
 
+/** The second that was formatted last; it depends on nothing but its number. */
+let lastSecond = Number.NaN;
+let lastText = "";
+
 /** RFC 3339, UTC, whole seconds: how `metav1.Time` is written. */
 export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(ms / 1000);
+  if (second !== lastSecond) {
+    lastText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
+    lastSecond = second;
+  }
+  return lastText;
 }

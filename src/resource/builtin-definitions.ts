@@ -79,10 +79,12 @@ function servedVersion(
   const served = runtimeConfig.serves(group, row.version, resource);
   assert.ok(!served || row.converted !== true || conversion !== undefined, `${key} is served and cannot be converted`);
   const [since, removedIn, replacement] = row.deprecated ?? [];
+  let schema: Struct | undefined;
   return {
     version: row.version,
     get schema(): Struct {
-      return schemaOf(group, row.version, kind);
+      schema ??= schemaOf(group, row.version, kind);
+      return schema;
     },
     served,
     ...(since !== undefined && { deprecated: { since, ...(removedIn && { removedIn }), ...(replacement && { replacement }) } }),
@@ -104,12 +106,14 @@ function subresource(group: string, version: string, row: SubresourceRow): Subre
 }
 
 function storageForm({ group, version, kind, prefix, hash }: NonNullable<ResourceRow["storage"]>): StorageForm {
+  let schema: Struct | undefined;
   return {
     group,
     version,
     kind,
     get schema(): Struct {
-      return schemaOf(group, version, kind);
+      schema ??= schemaOf(group, version, kind);
+      return schema;
     },
     prefix,
     versionHash: hash,
