@@ -54,7 +54,10 @@ export function rawClient(kubeconfig: string): RawClient {
                 status: response.statusCode ?? 0,
                 headers: response.headers,
                 text,
-                body: isJson && text !== "" ? JSON.parse(text) : undefined,
+                // Read when asked for, since a watch answers with many values.
+                get body() {
+                  return isJson && text !== "" ? JSON.parse(text) : undefined;
+                },
               });
             });
           },
