@@ -89,6 +89,12 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
     /cannot unmarshal number into Go struct field ConfigMap.data of type string/,
   ],
   ["a broken path escape", { path: `${configMaps}/%zz` }, 400, /./],
+  ["an empty segment", { path: "/api/v1/namespaces//configmaps" }, 404, /^404 page not found\n$/],
+  ["an empty group", { path: "/apis//v1/things" }, 404, /^404 page not found\n$/],
+  ["a way up", { path: `${configMaps}/..` }, 400, /Name parameter invalid: \\"..\\": may not be '..'/],
+  ["a percent sign as name", { path: `${configMaps}/a%25` }, 400, /may not contain '%'/],
+  ["namespaces in a namespace", { path: "/api/v1/namespaces/default/namespaces" }, 404, /could not find the requested resource/],
+  ["another method than GET for the version", { method: "DELETE", path: "/version" }, 405, /does not allow this method/],
   ["an unreadable resourceVersion", { path: `${configMaps}?resourceVersion=x` }, 400, /resourceVersion/],
 ];
 

@@ -14,6 +14,10 @@ const rows: [string, string, string, string, string, string, string, string][] =
   ["GET", "/api/v1/pods?watch=false", "list", "/v1", "", "pods", "", ""],
   ["GET", "/api/v1/watch/namespaces/other/pods/a", "watch", "/v1", "other", "pods", "", "a"],
   ["GET", "/api/v1/namespaces/other/pods/a?watch=1", "watch", "/v1", "other", "pods", "", "a"],
+  ["GET", "/api/v1/namespaces/x/namespaces", "get", "/v1", "x", "namespaces", "namespaces", "x"],
+  ["GET", "/api/v1/namespaces/x/namespaces/y", "get", "/v1", "x", "namespaces", "namespaces", "x"],
+  ["GET", "/api/v1/pods//", "list", "/v1", "", "pods", "", ""],
+  ["GET", "/api/v1/namespaces/x/services/s/proxy/a//b", "get", "/v1", "x", "services", "proxy", "s"],
   ["HEAD", "/api/v1/nodes/n", "get", "/v1", "", "nodes", "", "n"],
   ["DELETE", "/apis/apps/v1/namespaces/x/deployments", "deletecollection", "apps/v1", "x", "deployments", "", ""],
   ["PATCH", "/apis/apps/v1/namespaces/x/deployments/d/scale", "patch", "apps/v1", "x", "deployments", "scale", "d"],
@@ -41,7 +45,9 @@ for (const [method, target, verb, groupVersion, namespace, resource, subresource
   });
 }
 
-for (const target of ["/", "/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/livez/ping", "/openapi/v3/apis/apps/v1"]) {
+const plainPaths = ["/", "/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/livez/ping", "/openapi/v3/apis/apps/v1"];
+const emptySegments = ["//api/v1/pods", "/api//v1/pods", "/api/v1//pods", "/apis//v1/pods", "/api/v1/namespaces//pods", "/api/v1/watch//pods"];
+for (const target of [...plainPaths, ...emptySegments]) {
   test(`${target} is no resource`, () => assert.equal(requestInfo("GET", target).isResourceRequest, false));
 }
 

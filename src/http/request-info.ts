@@ -3,8 +3,11 @@ import { badRequest } from "../api/errors.ts";
 import type { RequestInfo } from "./contract.ts";
 
 const verbOfMethod: Readonly<Record<string, string>> = { GET: "get", HEAD: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
-/** `/namespaces/x/status` names a subresource of a namespace, not a resource called status inside it. */
-const namespaceSubresources = new Set(["status", "finalize"]);
+/**
+ * `/namespaces/x/status` names a subresource of a namespace, not a resource called status inside it. Nor are there namespaces in a namespace:
+ * read as such, the rights of one namespace would be asked for all of them.
+ */
+const notInNamespaces = new Set(["status", "finalize", "namespaces"]);
 const noQuery = new URLSearchParams();
 
 /** @throws ApiError 400 when the path is not properly escaped */
@@ -12,11 +15,14 @@ export function requestInfo(method: string, target: string): RequestInfo {
   const mark = target.indexOf("?");
   const path = unescapePath(mark < 0 ? target : target.slice(0, mark));
   const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark + 1));
-  const segments = path.split("/").filter((segment) => segment !== "");
+  const segments = path.replace(/^\/|\/+$/g, "").split("/");
   const prefix = segments[0];
   const groupLength = prefix === "api" ? 0 : 1;
   if ((prefix !== "api" && prefix !== "apis") || segments.length < 3 + groupLength) return nonResource(method, path, query);
   const rest = segments.slice(2 + groupLength);
+  // What is proxied may have empty segments, a resource has none.
+  const ofResource = segments.slice(0, 5 + groupLength + (rest[0] === "watch" ? 1 : 0));
+  if (ofResource.includes("")) return nonResource(method, path, query);
   let verb = verbOfMethod[method] ?? "";
   if (rest[0] === "watch" && rest.length > 1) {
     rest.shift();
@@ -25,7 +31,7 @@ export function requestInfo(method: string, target: string): RequestInfo {
   let namespace = "";
   if (rest[0] === "namespaces" && rest.length > 1) {
     namespace = rest[1] as string;
-    if (rest.length > 2 && !namespaceSubresources.has(rest[2] as string)) rest.splice(0, 2);
+    if (rest.length > 2 && !notInNamespaces.has(rest[2] as string)) rest.splice(0, 2);
   }
   const [resource = "", name = "", subresource = ""] = rest;
   const fieldSelector = query.get("fieldSelector") ?? "";

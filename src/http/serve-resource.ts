@@ -1,5 +1,6 @@
 /** From a resource path to the endpoint of its verb. */
-import { methodNotAllowed, resourceNotServed } from "../api/errors.ts";
+import { badRequest, methodNotAllowed, resourceNotServed } from "../api/errors.ts";
+import { pathSegmentNameProblems } from "../api/validation/names.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Resolved, SubresourceDefinition } from "../resource/contract.ts";
 import type { RequestContext } from "./contract.ts";
@@ -26,6 +27,7 @@ export function serveResource(context: RequestContext, registry: RegistryContext
   const special = endpoints.subresources[`${info.group}/${info.resource}/${info.subresource}`];
   checkPath(context, resolved);
   if (exchange.method === "HEAD" || exchange.method === "OPTIONS") throw methodNotAllowed();
+  checkName(info.parts[1]);
   if (special !== undefined) {
     context.representation = negotiate(context);
     return special(context, registry);
@@ -52,6 +54,12 @@ function checkPath({ info }: RequestContext, { resource, version }: Resolved): v
   if (info.subresource === "") return;
   const subresource = version.subresources.find((one) => one.name === info.subresource);
   if (subresource === undefined || (info.parts.length > 3 && info.subresource !== "proxy")) throw resourceNotServed();
+}
+
+/** Upstream's store asks this of every name, so that none leads elsewhere. @throws ApiError 400 */
+function checkName(name = ""): void {
+  const problems = pathSegmentNameProblems(name);
+  if (problems.length > 0) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problems.join(";")}`);
 }
 
 function allowsVerb({ info }: RequestContext, { resource, version }: Resolved): boolean {

@@ -116,7 +116,7 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
 }
 
 function segmentsOf({ info }: RequestContext): string[] {
-  return info.path.split("/").filter((segment) => segment !== "");
+  return info.path.replace(/^\/|\/+$/g, "").split("/");
 }
 
 /** Upstream's discovery sends this Status with a type of plain text. */

@@ -1,11 +1,14 @@
 /** `/version`: which release of the API this is. kubectl compares it with its own. */
+import { methodNotAllowed } from "../../api/errors.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendJson } from "../respond.ts";
 
 /** The release whose API is served. */
 export const apiRelease = { major: "1", minor: "36", gitVersion: "v1.36.0+coxswain" } as const;
 
+/** @throws ApiError 405 */
 export function versionHandler(context: RequestContext): void {
+  if (context.exchange.method !== "GET") throw methodNotAllowed();
   sendJson(context, 200, versionBody());
 }
 
