@@ -32,16 +32,28 @@ export interface CommitTarget {
 /** So many writers in a row may win before one; upstream goes on until the request times out. */
 const attemptsMax = 100;
 
+/** Makes what is to be written of what is there, afresh each time. What it throws ends the write. */
+export type Attempt = (existing: Entry | undefined) => Step | Promise<Step>;
+
 /**
  * Runs the attempt on the present state and commits what it wants, again from the new state whenever another writer wins.
- * @param attempt must build its object afresh each time; what it throws ends the write
+ * Writers of the same object who lost once take turns: a crowd of n needs some 2n attempts, not n², and all come through.
  * @throws ApiError 409 when others win all the time; 500, 503 when the store cannot take it
  */
-export async function commitWithRetry(
-  registry: RegistryContext,
-  target: CommitTarget,
-  attempt: (existing: Entry | undefined) => Step | Promise<Step>,
-): Promise<Outcome> {
+export async function commitWithRetry(registry: RegistryContext, target: CommitTarget, attempt: Attempt): Promise<Outcome> {
+  const turn: Turn = { leave: undefined };
+  try {
+    return await commitInTurn(registry, target, attempt, turn);
+  } finally {
+    turn.leave?.();
+  }
+}
+
+interface Turn {
+  leave: (() => void) | undefined;
+}
+
+async function commitInTurn(registry: RegistryContext, target: CommitTarget, attempt: Attempt, turn: Turn): Promise<Outcome> {
   const store = storeOf(target.resource);
   const key = store.keyOf(target.namespace, target.name);
   await store.cache.ready();
@@ -65,6 +77,10 @@ export async function commitWithRetry(
     if ("entry" in written) return { step, entry: written.entry };
     if (attempts === attemptsMax) throw conflict(storedResource(target.resource), target.name, objectModified);
     existing = written.current && entryFromStored(written.current, store.source);
+    if (turn.leave === undefined) {
+      turn.leave = await store.turns.enter(key);
+      existing = (await store.cache.current()).get(key); // Those before had their turns.
+    }
     fresh = true;
   }
 }

@@ -6,6 +6,7 @@ import type { UserInfo } from "../api/user.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import type { Entry, WatchCache } from "../watch-cache/contract.ts";
 import type { EntrySource } from "../watch-cache/entry.ts";
+import type { Turns } from "./turns.ts";
 
 export interface SubresourceDefinition {
   /** `status`, `scale`, `binding` … */
@@ -182,6 +183,8 @@ export interface ResourceStore {
   /** What entries are made with. */
   readonly source: EntrySource;
   readonly cache: WatchCache;
+  /** Where writers of one key line up after they lost to another. */
+  readonly turns: Turns;
   /** `/registry/configmaps/default/a` */
   keyOf(namespace: string, name: string): string;
   /** A fresh object of the storage version, the caller's to change; metadata.resourceVersion is set. */

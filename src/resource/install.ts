@@ -9,6 +9,7 @@ import { type EntrySource, entryFromStored } from "../watch-cache/entry.ts";
 import { openWatchCache } from "../watch-cache/watch-cache.ts";
 import type { Resource, ResourceDefinition, ResourceStore, StorageForm, Strategy } from "./contract.ts";
 import { fingerprintOf } from "./fingerprint.ts";
+import { openTurns, type Turns } from "./turns.ts";
 
 export interface InstallOptions {
   readonly storage: Storage;
@@ -35,6 +36,7 @@ export function createInstaller(options: InstallOptions): Installer {
 interface SharedCache {
   readonly cache: WatchCache;
   readonly source: EntrySource;
+  readonly turns: Turns;
   /** Another definition of the same objects has fields of its own to select by. */
   join(strategy: Strategy): void;
 }
@@ -71,17 +73,19 @@ function openSharedCache(form: StorageForm, strategy: Strategy, { storage, clock
   return {
     cache,
     source,
+    turns: openTurns(),
     join(other) {
       selectableFields = { ...selectableFields, ...other.selectableFields };
     },
   };
 }
 
-function storeOf(form: StorageForm, { cache, source }: SharedCache): ResourceStore {
+function storeOf(form: StorageForm, { cache, source, turns }: SharedCache): ResourceStore {
   return {
     form,
     source,
     cache,
+    turns,
     get fingerprint() {
       return source.fingerprint;
     },
