@@ -45,8 +45,8 @@ export function nextCompaction(ledger: Ledger, limits: CompactionLimits, state: 
     if (type === "delete") drop.push(position);
     historyBytes -= bytes;
   }
-  // Revisions without changes, such as the empty store's.
-  if (heads.length === 0) compacted = Math.max(compacted, Math.min(state.demanded, state.revision));
+  // Up to there no change is left, though some revisions never had one, such as the empty store's.
+  if (stopped || heads.length < stepMax) compacted = Math.max(compacted, Math.min(state.demanded, state.revision));
   if (compacted === state.compacted) return undefined;
   return { drop, compacted, historyBytes: Math.max(0, historyBytes), more: !stopped && heads.length === stepMax };
 }

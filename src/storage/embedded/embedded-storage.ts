@@ -284,8 +284,10 @@ class EmbeddedStorage implements Storage {
   }
 
   async #writeAll(): Promise<void> {
-    await nextTurn();
-    while (this.#waiting.length > 0 || this.#compactionDue) await this.#writeGroup(this.#takeGroup());
+    while (this.#waiting.length > 0 || this.#compactionDue) {
+      await nextTurn();
+      await this.#writeGroup(this.#takeGroup());
+    }
     this.#writing = undefined;
   }
 

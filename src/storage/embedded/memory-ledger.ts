@@ -1,3 +1,4 @@
+import { compareKeys } from "./key-order.ts";
 import { type Change, type Expiry, emptyMarks, type Ledger, type LedgerGroup, type Marks, revisionOf } from "./ledger.ts";
 import { SortedKeys } from "./sorted-keys.ts";
 
@@ -30,7 +31,7 @@ export class MemoryLedger implements Ledger {
   }
 
   *keys(prefix: string, after: string | undefined): IterableIterator<[string, number]> {
-    for (const key of this.#keys.from(after ?? prefix)) {
+    for (const key of this.#keys.from(after === undefined || compareKeys(after, prefix) < 0 ? prefix : after)) {
       if (!key.startsWith(prefix)) return;
       if (key !== after) yield [key, this.position(key)];
     }

@@ -18,9 +18,9 @@ export interface DiskReserveOptions {
 
 export class DiskReserve {
   readonly #options: DiskReserveOptions;
-  /** Where the file ends. */
+  /** Where the file ended when last looked at; LMDB may have gone on since. */
   #end: number;
-  /** Not below the end of what LMDB uses. */
+  /** Not below the end of what LMDB uses, as far as it was announced. */
   #used: number;
 
   constructor(options: DiskReserveOptions) {
@@ -37,18 +37,17 @@ export class DiskReserve {
     this.#used += bytes;
     if (this.#used <= this.#end) return;
     this.#used = this.#options.measure() + bytes;
-    if (this.#used <= this.#end) return;
-    const step = Math.min(Math.max(this.#end / 4, stepBytesMin), stepBytesMax);
-    await this.#extend(Math.max(this.#used, this.#end + Math.ceil(step)));
+    if (this.#used > this.#end) await this.#extend();
   }
 
-  async #extend(end: number): Promise<void> {
-    const file = await open(this.#options.path, "r+");
+  async #extend(): Promise<void> {
+    // Opened for appending: the operating system puts zeros after whatever LMDB has written, never over it.
+    const file = await open(this.#options.path, "a");
     try {
-      while (this.#end < end) {
-        const { bytesWritten } = await file.write(zeros, 0, Math.min(zeros.length, end - this.#end), this.#end);
-        this.#end += bytesWritten;
-      }
+      this.#end = (await file.stat()).size;
+      const step = Math.min(Math.max(this.#end / 4, stepBytesMin), stepBytesMax);
+      const end = Math.max(this.#used, this.#end + Math.ceil(step));
+      while (this.#end < end) this.#end += (await file.write(zeros, 0, Math.min(zeros.length, end - this.#end))).bytesWritten;
     } catch (error) {
       // A part may do.
       if (this.#used > this.#end) throw error;

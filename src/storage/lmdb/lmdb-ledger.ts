@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Database, DatabaseOptions, RootDatabase, RootDatabaseOptionsWithPath, TransactionFlags } from "lmdb";
-import { endOfPrefix } from "../embedded/key-order.ts";
+import { compareKeys, endOfPrefix } from "../embedded/key-order.ts";
 import { type Change, type ChangeHead, type Expiry, emptyMarks, type Ledger, type LedgerGroup, type Marks, positionOf } from "../embedded/ledger.ts";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
 import { DiskReserve } from "./disk-reserve.ts";
@@ -88,7 +88,7 @@ export class LmdbLedger implements Ledger {
   }
 
   *keys(prefix: string, after: string | undefined): IterableIterator<[string, number]> {
-    const start = after === undefined ? { start: prefix } : { start: after, exclusiveStart: true };
+    const start = after === undefined || compareKeys(after, prefix) < 0 ? { start: prefix } : { start: after, exclusiveStart: true };
     for (const { key, value } of this.#maps.current.getRange({ ...start, end: endOfPrefix(prefix) })) {
       if (!key.startsWith(prefix)) return;
       yield [key, integerKey.readKey(value, 0, 8)];

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { manualClock } from "../../testing/manual-clock.ts";
 import { storageContract, suiteOptions } from "../contract.suite.ts";
-import { type LogEvent, type Storage, StorageUnavailable } from "../contract.ts";
+import type { Storage } from "../contract.ts";
 import { type LmdbOptions, openLmdbStorage } from "./lmdb.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-lmdb-"));
@@ -14,72 +15,70 @@ const directory = (): string => join(base, String(count++));
 const open = (changes: Partial<LmdbOptions> = {}): Promise<Storage> =>
   openLmdbStorage({ ...suiteOptions, dir: directory(), durability: "relaxed", ...changes });
 
-storageContract("lmdb", async (options) => {
-  const dir = directory();
-  let storage = await open({ ...options, dir });
-  return {
-    storage,
-    async reopen() {
-      await storage.close();
-      storage = await open({ ...options, dir });
-      return storage;
-    },
-  };
-});
+for (const durability of ["relaxed", "full"] as const) {
+  storageContract(`lmdb, ${durability}`, async (options) => {
+    const dir = directory();
+    let storage = await open({ ...options, dir, durability });
+    return {
+      storage,
+      async reopen(changed) {
+        await storage.close();
+        storage = await open({ ...changed, dir, durability });
+        return storage;
+      },
+    };
+  });
+}
 
 test("a second server on the same directory is refused, and told which one", async () => {
   const dir = directory();
   const first = await open({ dir });
-  await assert.rejects(open({ dir }), new RegExp(`${dir} is in use`));
+  await assert.rejects(open({ dir }), new RegExp(`${dir} is in use by another server`));
+  await first.commit([], [{ key: "/a", value: Buffer.from("still works") }]);
   await first.close();
   await (await open({ dir })).close();
 });
 
-test("a transaction that fails fails all commits in it and on top of it; nothing of them is visible; the next works", async () => {
-  let failing = false;
-  const storage = await open({
-    faults: {
-      beforeWrite() {
-        if (failing) throw new Error("no space left on device");
-      },
-    },
-  });
-  const events: LogEvent[] = [];
-  storage.log("/", 1, { events: (batch) => events.push(...batch), progress() {}, end() {} });
-  const put = (key: string, revision: number, text: string): Promise<unknown> =>
-    storage.commit([{ key, revision }], [{ key, value: Buffer.from(text) }]);
-  await put("/a", 0, "1");
-  failing = true;
-  const outcomes = await Promise.allSettled([put("/a", 2, "2"), put("/a", 3, "3"), put("/b", 0, "4")]);
-  for (const outcome of outcomes) assert.ok(outcome.status === "rejected" && outcome.reason instanceof StorageUnavailable, JSON.stringify(outcome));
-  assert.deepEqual([(await storage.get("/a"))?.value.toString(), await storage.get("/b"), await storage.current()], ["1", undefined, 2]);
-  failing = false;
-  assert.deepEqual(await put("/a", 2, "5"), { ok: true, revision: 3 });
-  assert.deepEqual(
-    events.map(({ revision, value }) => `${revision} ${value}`),
-    ["2 1", "3 5"],
-  );
-  await storage.close();
-});
-
 test("many commits share a transaction", async () => {
-  let flushes = 0;
-  const storage = await open({ faults: { beforeWrite: () => void flushes++ } });
+  let writes = 0;
+  const storage = await open({ faults: { beforeWrite: () => void writes++ } });
   await Promise.all(Array.from({ length: 500 }, (_, index) => storage.commit([], [{ key: `/k/${index}`, value: Buffer.from("x") }])));
-  assert.ok(flushes < 5, `${flushes} transactions`);
+  assert.ok(writes < 5, `${writes} transactions`);
   assert.equal(await storage.current(), 501);
   await storage.close();
 });
 
-test("old revisions go by age, in the background, and what is current stays", async () => {
-  let now = 0;
-  const due: { at: number; run: () => void }[] = [];
-  const clock = { now: () => now, after: (delayMs: number, run: () => void) => (due.push({ at: now + delayMs, run }), () => {}) };
-  const storage = await open({ clock, historyMs: 1000 });
-  for (let step = 0; step < 20; step++) await storage.commit([], [{ key: "/a", value: Buffer.from(String(step)) }]);
-  now = 60_000;
-  for (const { run } of due.splice(0)) run();
-  while (storage.compacted() < 21) await new Promise((resolve) => setImmediate(resolve));
-  assert.equal((await storage.get("/a"))?.value.toString(), "19");
-  await storage.close();
+test("history, its limits and what expires outlive the process", async () => {
+  const dir = directory();
+  const clock = manualClock();
+  const first = await open({ dir, clock, historyMs: 60_000 });
+  await first.commit(
+    [],
+    [
+      { key: "/a", value: Buffer.from("1") },
+      { key: "/b", value: Buffer.from("1"), ttlSeconds: 100 },
+    ],
+  );
+  await first.commit([], [{ key: "/a", value: Buffer.from("2") }]);
+  await first.compact(2);
+  await first.close();
+  const second = await open({ dir, clock, historyMs: 60_000 });
+  assert.deepEqual([await second.current(), second.compacted()], [3, 2]);
+  assert.equal((await second.get("/a", 2))?.value.toString(), "1");
+  const expired = new Promise<string>((resolve) =>
+    second.log("/b", 3, { events: ([event]) => resolve(`${event?.type} ${event?.key} ${event?.revision}`), progress() {}, end() {} }),
+  );
+  clock.advance(101_000);
+  assert.equal(await expired, "delete /b 4");
+  while (second.compacted() < 3) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(second.compacted(), 3);
+  await second.close();
+});
+
+test("files are for their owner only", async () => {
+  const dir = directory();
+  await (await open({ dir })).close();
+  const { statSync } = await import("node:fs");
+  const modes = ["", "data.mdb", "lock.mdb"].map((file) => (statSync(join(dir, file)).mode & 0o777).toString(8));
+  assert.deepEqual(modes, ["700", "600", "600"]);
 });
