@@ -28,6 +28,7 @@ import { listObjects } from "./http/endpoints/list.ts";
 import { openWatches } from "./http/endpoints/open-watches.ts";
 import { createOpenApi } from "./http/endpoints/openapi.ts";
 import { patchObject } from "./http/endpoints/patch.ts";
+import { createSelfSubjectReview } from "./http/endpoints/self-subject-review.ts";
 import { subresourceEndpoints } from "./http/endpoints/subresources.ts";
 import { updateObject } from "./http/endpoints/update.ts";
 import { versionBody, versionHandler } from "./http/endpoints/version.ts";
@@ -64,7 +65,7 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   for (const warning of [...gateWarnings, ...served.warnings]) logger.warn(warning);
 
   const [setup, storage] = await Promise.all([servingSetup(options, certificateNames(options, addressAt(range, 1))), openStorage(options)]);
-  const installer = createInstaller({ storage, clock });
+  const installer = createInstaller({ storage, clock, gates });
   const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds });
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const serviceAddresses = openServiceAddresses({ catalog, clock, range });
@@ -174,7 +175,10 @@ function resourceEndpoints(watches: ReturnType<typeof openWatches>): ResourceEnd
       delete: deleteObject,
       deletecollection: deleteCollection,
     },
-    subresources: subresourceEndpoints({ createActions, connectSubresources, refuseConnect }),
+    subresources: {
+      ...subresourceEndpoints({ createActions, connectSubresources, refuseConnect }),
+      "authentication.k8s.io/selfsubjectreviews/": createSelfSubjectReview,
+    },
   };
 }
 

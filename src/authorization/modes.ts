@@ -1,5 +1,6 @@
-/** `--authorization-mode`. Unset, system:masters may do all and everyone may read the public paths. */
+/** `--authorization-mode`. Unset, system:masters may do all, everyone may read the public paths, and who is known may ask who that is. */
 import { alwaysAllow, alwaysDeny } from "./always.ts";
+import { basicUser } from "./basic-user.ts";
 import type { Authorizer } from "./contract.ts";
 import { masters } from "./masters.ts";
 import { publicPaths } from "./public-paths.ts";
@@ -17,5 +18,5 @@ export function authorizerOf(names: readonly string[]): Authorizer {
     return authorizer;
   });
   // As upstream, system:masters is asked before any mode.
-  return unionAuthorizer(chosen.length === 0 ? [masters, publicPaths] : [masters, ...chosen]);
+  return unionAuthorizer(chosen.length === 0 ? [masters, publicPaths, basicUser] : [masters, ...chosen]);
 }

@@ -1,0 +1,16 @@
+/** What every authenticated user may ask about itself, as upstream's role `system:basic-user` grants it. Source: access-control §4.2. */
+import type { Authorizer, Decision } from "./contract.ts";
+
+const allow: Decision = { decision: "allow", reason: "" };
+const noOpinion: Decision = { decision: "noOpinion", reason: "" };
+/** `group/resource`; a subresource is another one. */
+const reviews = new Set([
+  "authentication.k8s.io/selfsubjectreviews",
+  "authorization.k8s.io/selfsubjectaccessreviews",
+  "authorization.k8s.io/selfsubjectrulesreviews",
+]);
+
+export const basicUser: Authorizer = ({ user, isResourceRequest, verb, group, resource, subresource }) => {
+  if (!isResourceRequest || verb !== "create" || subresource !== "") return noOpinion;
+  return user.groups.includes("system:authenticated") && reviews.has(`${group}/${resource}`) ? allow : noOpinion;
+};
