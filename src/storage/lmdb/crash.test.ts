@@ -1,0 +1,95 @@
+/**
+ * Guarantees, whenever the process is killed: every acknowledged commit is there; each commit is there as a whole or not at all; revisions go on
+ * above all acknowledged ones; the log leads to the state that is read. `COXSWAIN_TEST_FULL=1` runs more rounds.
+ */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { seededRandom } from "../../testing/seeded-random.ts";
+import { suiteOptions } from "../contract.suite.ts";
+import type { Storage } from "../contract.ts";
+import { openLmdbStorage } from "./lmdb.ts";
+
+const writers = 4;
+const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 200 : 5;
+
+interface Acknowledged {
+  number: number;
+  revision: number;
+}
+
+/** Runs writers until they have acknowledged so many commits, then kills them. @returns the last ones */
+async function writeAndKill(dir: string, acknowledgments: number): Promise<Map<number, Acknowledged>> {
+  const program = join(import.meta.dirname, "../../testing/storage-writer.ts");
+  const child = spawn(process.execPath, [program, dir, String(writers), "0", "full"], { stdio: ["ignore", "pipe", "inherit"] });
+  const last = new Map<number, Acknowledged>();
+  let count = 0;
+  // What was acknowledged before the kill arrives is still in the pipe, and counts.
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, writer, number, revision] = /^ack (\d+) (\d+) (\d+)$/.exec(line) ?? [];
+    if (revision === undefined) continue; // Cut off.
+    last.set(Number(writer), { number: Number(number), revision: Number(revision) });
+    if (++count === acknowledgments) child.kill("SIGKILL");
+  }
+  assert.ok(count >= acknowledgments, "the writers ended by themselves");
+  return last;
+}
+
+async function checkWriter(storage: Storage, writer: number, acknowledged: Acknowledged | undefined): Promise<void> {
+  const [a, b] = [await storage.get(`/w/${writer}/a`), await storage.get(`/w/${writer}/b`)];
+  const number = Number(a?.value ?? 0);
+  assert.ok(number >= (acknowledged?.number ?? 0), `writer ${writer}: ${acknowledged?.number} was acknowledged, ${number} is there`);
+  assert.deepEqual([b?.value.toString(), b?.revision], [a?.value.toString(), a?.revision]);
+  const { entries } = await storage.range(`/w/${writer}/log/`);
+  const first = number < 10 ? 1 : number - (number % 10);
+  assert.deepEqual(
+    entries.map(({ value }) => Number(value)).sort((x, y) => x - y),
+    Array.from({ length: number === 0 ? 0 : number - first + 1 }, (_, index) => first + index),
+  );
+}
+
+async function checkLog(storage: Storage): Promise<void> {
+  const current = await storage.current();
+  const state = new Map<string, string>();
+  let newest = 1;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  storage.log("", 1, {
+    events(batch) {
+      for (const { type, key, value, revision } of batch) {
+        assert.ok(revision >= newest);
+        newest = revision;
+        if (type === "put") state.set(key, `${value}@${revision}`);
+        else state.delete(key);
+      }
+    },
+    progress: (revision) => void (revision === current && resolve()),
+    end() {},
+  });
+  await promise;
+  const { entries } = await storage.range("");
+  assert.deepEqual(
+    entries.map(({ key, value, revision }) => [key, `${value}@${revision}`]),
+    [...state].sort(([x], [y]) => (x < y ? -1 : 1)),
+  );
+}
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+test(`kill -9 at any moment loses no acknowledged commit and leaves no half of one (SEED=${seed})`, async () => {
+  const random = seededRandom(seed);
+  const base = mkdtempSync(join(tmpdir(), "coxswain-crash-"));
+  const dir = join(base, "storage");
+  for (let round = 0; round < rounds; round++) {
+    const acknowledged = await writeAndKill(dir, 1 + random(150));
+    const storage = await openLmdbStorage({ ...suiteOptions, dir, durability: "full" });
+    for (let writer = 0; writer < writers; writer++) await checkWriter(storage, writer, acknowledged.get(writer));
+    await checkLog(storage);
+    const next = await storage.commit([], [{ key: "/round", value: Buffer.from(String(round)) }]);
+    for (const { revision } of acknowledged.values()) assert.ok(next.ok && next.revision > revision);
+    await storage.close();
+  }
+  rmSync(base, { recursive: true });
+});

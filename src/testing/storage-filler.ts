@@ -1,0 +1,28 @@
+/** A process that fills a directory with LMDB until a write fails, tells how it went, and tries again after a line on its standard input. */
+import { once } from "node:events";
+import { systemClock } from "../api/clock.ts";
+import { openLmdbStorage } from "../storage/lmdb/lmdb.ts";
+import { valueBytesMaxDefault } from "../storage/options.ts";
+
+const dir = process.argv[2] as string;
+const options = { clock: systemClock, historyMs: 300_000, historyBytesMax: 1 << 30, valueBytesMax: valueBytesMaxDefault };
+const storage = await openLmdbStorage({ ...options, dir, durability: "full" });
+const value = Buffer.alloc(100_000, "x");
+const refusals: string[] = [];
+let acknowledged = 0;
+for (let index = 0; refusals.length < 3; index++) {
+  try {
+    await storage.commit([], [{ key: `/k/${index}`, value }]);
+    acknowledged++;
+  } catch (error) {
+    refusals.push((error as Error).name);
+  }
+}
+const { entries } = await storage.range("/k/");
+const intact = entries.length === acknowledged && entries.every((entry) => entry.value.equals(value));
+console.log(JSON.stringify({ acknowledged, refusals, intact }));
+await once(process.stdin, "data");
+await storage.commit([], [{ key: "/k/later", value }]);
+console.log(JSON.stringify({ count: await storage.count("/k/") }));
+await storage.close();
+process.exit();
