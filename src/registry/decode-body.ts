@@ -3,7 +3,11 @@ import { badRequest } from "../api/errors.ts";
 import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/object.ts";
 import { JsonSyntaxError, peekTypeMeta, TypeMetaError } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
-import { type Decoded, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
+import { decodeProtobuf } from "../lib/protobuf/decode.ts";
+import { readEnvelope } from "../lib/protobuf/envelope.ts";
+import { isProtobuf } from "../lib/protobuf/media-types.ts";
+import { ProtobufError } from "../lib/protobuf/reader.ts";
+import { conform, type Decoded, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import { applyDefaults } from "../lib/schema/defaults.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
@@ -19,6 +23,8 @@ export interface ExpectedKind {
 }
 
 export interface DecodeOptions {
+  /** The body's media type without parameters; empty for JSON. */
+  readonly mediaType: string;
   readonly catalog: Catalog;
   readonly fieldValidation: FieldValidation;
   /** Receives what is only warned of. */
@@ -43,6 +49,7 @@ export function expectedSubresourceKind({ resource, version }: Resolved, subreso
  * @throws ApiError 400 with upstream's texts
  */
 export function decodeBody(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): KubeObject {
+  if (isProtobuf(options.mediaType)) return decodeProtobufBody(bytes, expected, options.catalog);
   const { kind, version, document } = readKind(bytes, expected, options);
   const cannot = (why: string): Error => badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${expected.kind}: ${why}`);
   if (document.value === null) return { metadata: {} };
@@ -58,6 +65,22 @@ export function decodeBody(bytes: Buffer, expected: ExpectedKind, options: Decod
     options.warnings.push(...decoded.problems);
   }
   return withMetadata(decoded.object);
+}
+
+/** Protobuf has no unknown or repeated fields to tell of: what is not known is skipped. */
+function decodeProtobufBody(bytes: Buffer, expected: ExpectedKind, catalog: Catalog): KubeObject {
+  try {
+    const envelope = readEnvelope(bytes);
+    const named = envelope.apiVersion === "" ? expected : parseGroupVersion(envelope.apiVersion);
+    if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${envelope.apiVersion}`);
+    checkKind({ group: named.group, version: named.version, kind: envelope.kind === "" ? expected.kind : envelope.kind }, expected, catalog);
+    return withMetadata(conform(decodeProtobuf(envelope.raw, expected.schema), expected.schema).object);
+  } catch (error) {
+    const ours =
+      error instanceof ProtobufError || error instanceof TypeMetaProblem || error instanceof DecodeError || error instanceof JsonSyntaxError;
+    if (!ours) throw error;
+    throw badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summarize(bytes)})`);
+  }
 }
 
 export function strictError(problems: readonly string[]): string {

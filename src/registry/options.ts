@@ -4,7 +4,11 @@ import { FieldErrors } from "../api/field-errors.ts";
 import { validateFieldManager } from "../api/validation/metadata.ts";
 import { JsonSyntaxError, peekTypeMeta, TypeMetaError } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
-import { DecodeError, decodeDocument } from "../lib/schema/decode.ts";
+import { decodeProtobuf } from "../lib/protobuf/decode.ts";
+import { readEnvelope } from "../lib/protobuf/envelope.ts";
+import { isProtobuf } from "../lib/protobuf/media-types.ts";
+import { ProtobufError } from "../lib/protobuf/reader.ts";
+import { conform, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import { builtinSchema } from "../resource/builtin-schemas.ts";
 import type { DeleteOptions, FieldValidation } from "./contract.ts";
 
@@ -80,9 +84,9 @@ interface RawDeleteOptions {
  * The options of a deletion: from the body when there is one, and then from it alone, else from the query.
  * @throws ApiError 400 when they cannot be read, 422 when they are not valid
  */
-export function readDeleteOptions(query: URLSearchParams, body: Buffer): DeleteOptions {
+export function readDeleteOptions(query: URLSearchParams, body: Buffer, mediaType = ""): DeleteOptions {
   if (body.length === 0 && query.size === 0) return plainDelete;
-  const raw = body.length > 0 ? decodeDeleteOptions(body) : deleteOptionsOfQuery(query);
+  const raw = body.length > 0 ? decodeDeleteOptions(body, mediaType) : deleteOptionsOfQuery(query);
   const errors = new FieldErrors();
   validateDeleteOptions(raw, errors);
   throwInvalidOptions("DeleteOptions", errors);
@@ -98,15 +102,21 @@ export function readDeleteOptions(query: URLSearchParams, body: Buffer): DeleteO
 
 const plainDelete: DeleteOptions = { dryRun: false };
 
-function decodeDeleteOptions(body: Buffer): RawDeleteOptions {
+const deleteOptionsType = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
+
+function decodeDeleteOptions(body: Buffer, mediaType: string): RawDeleteOptions {
+  const schema = builtinSchema(deleteOptionsType);
   try {
+    if (isProtobuf(mediaType)) return conform(decodeProtobuf(readEnvelope(body).raw, schema), schema).object;
     const { kind, document } = peekTypeMeta(body);
     // Any group's DeleteOptions will do, whatever the version.
     if (kind !== "" && kind !== "DeleteOptions") throw badRequest("decoded object cannot be converted to DeleteOptions");
     if (document.value === null) return {};
-    return decodeDocument(document, builtinSchema("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions")).object;
+    return decodeDocument(document, schema).object;
   } catch (error) {
-    if (error instanceof TypeMetaError || error instanceof JsonSyntaxError || error instanceof DecodeError) throw badRequest(error.message);
+    if (error instanceof TypeMetaError || error instanceof JsonSyntaxError || error instanceof DecodeError || error instanceof ProtobufError) {
+      throw badRequest(error.message);
+    }
     throw error;
   }
 }

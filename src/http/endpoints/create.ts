@@ -7,7 +7,7 @@ import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decod
 import { readWriteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
-import { bodyBytesMax, checkContentType, sendWritten, writeRequest } from "./write-request.ts";
+import { bodyBytesMax, checkContentType, contentType, sendWritten, writeRequest } from "./write-request.ts";
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
 export async function createObject(context: RequestContext, registry: RegistryContext): Promise<void> {
@@ -19,7 +19,10 @@ export async function createObject(context: RequestContext, registry: RegistryCo
   const decode = (): KubeObject => {
     const { warnings } = context;
     const { fieldValidation } = options;
-    return toStorageVersion(decodeBody(body, expectedKind(target), { catalog: registry.catalog, fieldValidation, warnings }), target);
+    return toStorageVersion(
+      decodeBody(body, expectedKind(target), { catalog: registry.catalog, fieldValidation, warnings, mediaType: contentType(context) }),
+      target,
+    );
   };
   sendWritten(context, await create(registry, { ...writeRequest(context, options), decode }));
 }

@@ -7,7 +7,7 @@ import { readDeleteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendEntries } from "./list.ts";
-import { bodyBytesMax, checkContentType, writeRequest } from "./write-request.ts";
+import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
 
 /** @throws ApiError 400, 403, 409, 413, 415, 422 */
 export async function deleteCollection(context: RequestContext, registry: RegistryContext): Promise<void> {
@@ -16,7 +16,7 @@ export async function deleteCollection(context: RequestContext, registry: Regist
   const list = parseListOptions(context.info.query);
   const body = await context.exchange.body(bodyBytesMax);
   if (body.length > 0) checkContentType(context);
-  const options = readDeleteOptions(context.info.query, body);
+  const options = readDeleteOptions(context.info.query, body, contentType(context));
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
   await sendEntries(context, await deleteMany(registry, { ...request, options, list }));
 }

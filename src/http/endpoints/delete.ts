@@ -8,7 +8,7 @@ import type { Resolved, Resource } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendEntry, sendObject } from "../representation/object.ts";
 import { sendJson } from "../respond.ts";
-import { bodyBytesMax, checkContentType, writeRequest } from "./write-request.ts";
+import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
 export async function deleteObject(context: RequestContext, registry: RegistryContext): Promise<void> {
@@ -16,7 +16,7 @@ export async function deleteObject(context: RequestContext, registry: RegistryCo
   if (context.info.subresource !== "" || target.resource.store === undefined) throw methodNotAllowed();
   const body = await context.exchange.body(bodyBytesMax);
   if (body.length > 0) checkContentType(context);
-  const options = readDeleteOptions(context.info.query, body);
+  const options = readDeleteOptions(context.info.query, body, contentType(context));
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
   const deleted = await deleteOne(registry, { ...request, options, ifMatch: context.exchange.header("if-match") });
   const waits = deleted.kind === "dryRun" ? deleted.pending : deleted.kind === "pending";

@@ -11,7 +11,7 @@ import { checkNamespace } from "../../registry/preconditions.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendObject } from "../representation/object.ts";
-import { bodyBytesMax, checkContentType, writeRequest } from "./write-request.ts";
+import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
 
 /**
  * POST of a SelfSubjectReview. Nothing of what is sent comes back: the answer is the caller as every stage of authentication left it.
@@ -24,7 +24,12 @@ export async function createSelfSubjectReview(context: RequestContext, registry:
   const bytes = await exchange.body(bodyBytesMax);
   const options = readWriteOptions("CreateOptions", info.query);
   const { fieldValidation } = options;
-  const sent = decodeBody(bytes, expectedKind(context.resolved as Resolved), { catalog: registry.catalog, fieldValidation, warnings });
+  const sent = decodeBody(bytes, expectedKind(context.resolved as Resolved), {
+    catalog: registry.catalog,
+    fieldValidation,
+    warnings,
+    mediaType: contentType(context),
+  });
   checkNamespace(sent, "");
   const attributes = createAttributes(writeRequest(context, options), sent);
   await registry.admission.mutate(attributes);

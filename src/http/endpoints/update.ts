@@ -8,7 +8,7 @@ import { update } from "../../registry/update.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { putScale } from "./scale.ts";
-import { bodyBytesMax, checkContentType, checkView, sendWritten, writeRequest } from "./write-request.ts";
+import { bodyBytesMax, checkContentType, checkView, contentType, sendWritten, writeRequest } from "./write-request.ts";
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
 export async function updateObject(context: RequestContext, registry: RegistryContext): Promise<void> {
@@ -38,5 +38,6 @@ function decoder(
   options: WriteOptions,
   expected: ExpectedKind,
 ): () => KubeObject {
-  return () => decodeBody(body, expected, { catalog, fieldValidation: options.fieldValidation, warnings: context.warnings });
+  return () =>
+    decodeBody(body, expected, { catalog, fieldValidation: options.fieldValidation, warnings: context.warnings, mediaType: contentType(context) });
 }

@@ -1,5 +1,6 @@
 /** What the endpoints of all write verbs read from a request. */
 import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../api/errors.ts";
+import { isProtobuf } from "../../lib/protobuf/media-types.ts";
 import type { WriteRequest, Written } from "../../registry/contract.ts";
 import type { WriteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
@@ -17,10 +18,13 @@ export function contentType({ exchange }: RequestContext): string {
   return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
 }
 
+/** What bodies may be, as the refusal names it. */
+const bodyTypes: readonly string[] = [...mediaTypes, "application/vnd.kubernetes.protobuf"];
+
 /** A body without a type is JSON. @throws ApiError 415 */
 export function checkContentType(context: RequestContext): void {
   const type = contentType(context);
-  if (type !== "" && !mediaTypes.includes(type)) throw unsupportedMediaType(mediaTypes);
+  if (type !== "" && !bodyTypes.includes(type) && !isProtobuf(type)) throw unsupportedMediaType(bodyTypes);
 }
 
 /** The router's own refusal of a patch of an unknown type. */
