@@ -24,7 +24,10 @@ export interface ServerOptions {
   readonly tlsPrivateKeyFile: string | undefined;
   readonly clientCaFile: string | undefined;
   readonly anonymousAuth: boolean;
-  /** AlwaysAllow, AlwaysDeny, in the order they are asked; none: everyone may read the public paths, and who is known may ask who that is. system:masters may do all in any case. */
+  /**
+   * AlwaysAllow, AlwaysDeny, in the order they are asked. None: everyone may read the public paths, and who is known may ask who that is.
+   * system:masters may do all in any case.
+   */
   readonly authorizationModes: readonly string[];
   /** As `--runtime-config` takes it. */
   readonly runtimeConfig: string;

@@ -35,6 +35,7 @@ import { versionBody, versionHandler } from "./http/endpoints/version.ts";
 import { watchObjects } from "./http/endpoints/watch.ts";
 import { authenticationFilter } from "./http/filters/authentication.ts";
 import { authorizationFilter } from "./http/filters/authorization.ts";
+import { impersonationFilter } from "./http/filters/impersonation.ts";
 import { listen } from "./http/listener/listen.ts";
 import { openRequests } from "./http/open-requests.ts";
 import { sendError } from "./http/respond.ts";
@@ -89,6 +90,7 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
     filters: [
       metrics.requests.filter,
       authenticationFilter(authenticate([clientCertificateAuthenticator()], options)),
+      impersonationFilter,
       authorizationFilter(authorize),
     ],
     registry,

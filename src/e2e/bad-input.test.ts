@@ -95,6 +95,13 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
   ["a percent sign as name", { path: `${configMaps}/a%25` }, 400, /may not contain '%'/],
   ["namespaces in a namespace", { path: "/api/v1/namespaces/default/namespaces" }, 404, /could not find the requested resource/],
   ["another method than GET for the version", { method: "DELETE", path: "/version" }, 405, /does not allow this method/],
+  [
+    "another's name",
+    { path: configMaps, headers: { "impersonate-user": "ann" } },
+    403,
+    /users \\"ann\\" is forbidden: this server does not impersonate/,
+  ],
+  ["another's groups", { path: configMaps, headers: { "impersonate-group": "devs" } }, 403, /users is forbidden: this server does not impersonate/],
   ["an unreadable resourceVersion", { path: `${configMaps}?resourceVersion=x` }, 400, /resourceVersion/],
 ];
 
