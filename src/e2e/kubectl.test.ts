@@ -117,7 +117,7 @@ const rows: Row[] = [
   ["describe service web", /TargetPort: +8080\/TCP/],
   ["autoscale deployment web --max=3", /horizontalpodautoscaler.autoscaling\/web autoscaled/],
   ["get hpa web -o jsonpath={.spec.maxReplicas}", /^3$/],
-  ["get hpa.v1.autoscaling web -o jsonpath={.apiVersion}", /^autoscaling\/v1$/],
+  ["get horizontalpodautoscalers.v1.autoscaling web -o jsonpath={.apiVersion}", /^autoscaling\/v1$/],
   ["create service clusterip plain --tcp=80:8080", /service\/plain created/],
   ["create service nodeport outside --tcp=80", /service\/outside created/],
   ["get svc outside", /outside +NodePort +10\.\S+ +<none> +80:3\d{4}\/TCP/],
@@ -218,6 +218,15 @@ for (const kubectl of versions) {
         assert.equal(code, outcome === "fails" ? 1 : 0, output);
       });
     }
+
+    test("auth whoami", async () => {
+      const { output } = await run("auth whoami");
+      // 1.27 asks for alpha and beta versions alone.
+      const want = kubectl.endsWith(".1.27")
+        ? /the selfsubjectreviews API is not enabled in the cluster/
+        : /Username +kubernetes-admin\nGroups +\[system:masters system:authenticated\]/;
+      assert.match(output, want);
+    });
 
     test("edit", async () => {
       await run("create configmap edited --from-literal=a=before");
