@@ -30,7 +30,7 @@ export interface Write {
   /** null deletes. */
   readonly value: Buffer | null;
   readonly seal?: Seal;
-  /** Seconds until the key is deleted by the store. */
+  /** Seconds until the key is deleted by the store, unless it is written again before. */
   readonly ttlSeconds?: number;
 }
 
@@ -57,7 +57,7 @@ export interface LogEvent {
   /** The new value; for a deletion the last one. */
   readonly value: Buffer;
   readonly seal?: Seal;
-  /** The value before, where the engine still has it at hand. */
+  /** The value before, where the engine still has it at hand; the embedded engines always do. */
   readonly previous?: Stored;
 }
 
@@ -69,6 +69,7 @@ export interface Range {
   readonly more: boolean;
 }
 
+/** Keys are ordered as their UTF-8 bytes are. */
 export interface RangeOptions {
   /** Start after this key. */
   readonly after?: string;
@@ -78,7 +79,10 @@ export interface RangeOptions {
 }
 
 export interface LogSubscriber {
-  /** Events in order, all of one flush together, at most a bounded number; never called before `log` has returned. Must not throw and must not wait. */
+  /**
+   * Events in order, whole commits, at most about a thousand; never called before `log` has returned. Subscribers of one prefix share the array.
+   * Must not wait, and should not throw: a subscriber that does is ended with its error.
+   */
   events(batch: readonly LogEvent[]): void;
   /** No events at or below this revision will follow for the prefix. Called soon after `log` returned, after each batch, and when the store makes progress. */
   progress(revision: number): void;
@@ -91,26 +95,27 @@ export interface Subscription {
 }
 
 export interface Storage {
-  get(key: string, revision?: number): Promise<Stored | undefined>;
   /** @throws RevisionCompacted · RevisionInFuture */
+  get(key: string, revision?: number): Promise<Stored | undefined>;
+  /** One state, even if others write while a long answer is put together. @throws RevisionCompacted · RevisionInFuture */
   range(prefix: string, options?: RangeOptions): Promise<Range>;
   count(prefix: string): Promise<number>;
   /**
    * Applies all writes, or none. Resolves after the writes are durable (as durable as the engine was told to be) and after
-   * every log subscriber in this process has been called with their events.
+   * every log subscriber in this process that has caught up has been called with their events. A conflict, too, tells of a durable state.
    * @param checks what must hold at that moment
-   * @param writes at most 128, each key once
-   * @throws StorageUnavailable when the writes could not be made durable; none of them is visible then
-   * @throws ValueTooLarge when a value is over the engine's object limit (1.5 MiB by default)
+   * @param writes at most 128, each key once; deletions of absent keys change nothing, and a commit without changes has no revision of its own
+   * @throws StorageUnavailable when the writes could not be made durable, none of them is visible then; when too many writes wait; after `close`
+   * @throws ValueTooLarge when a value is over the engine's object limit (1.5 MiB by default), or a key over 1900 bytes
    */
   commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Conflict>;
-  /** Changes of keys with this prefix, from the first one after `from`. @throws RevisionCompacted when that is no longer kept */
+  /** Changes of keys with this prefix, from the first one after `from`. @throws RevisionCompacted when that is no longer kept · RevisionInFuture */
   log(prefix: string, from: number, subscriber: LogSubscriber): Subscription;
-  /** Forgets history at and below the revision; the current state stays. */
+  /** Forgets what was before the state at the revision. @throws RevisionInFuture · StorageUnavailable */
   compact(revision: number): Promise<void>;
   /** The newest revision that readers may see. An empty store starts at 1. */
   current(): Promise<number>;
-  /** The newest compacted revision; reads at or below it fail unless they are the current state. */
+  /** The newest compacted revision; reads below it fail, and logs from below it. */
   compacted(): number;
   /** Bytes on disk or in memory, for metrics. */
   sizeBytes(): number;

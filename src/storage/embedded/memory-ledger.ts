@@ -71,7 +71,7 @@ export class MemoryLedger implements Ledger {
     for (const expiry of expiries) this.#addExpiry(expiry);
     for (const { position } of dropExpiries) {
       const at = this.#expiries.findIndex((expiry) => expiry.position === position);
-      this.#expiries.splice(at, 1);
+      if (at >= 0) this.#expiries.splice(at, 1);
     }
     this.#marks = marks;
     this.#forget(marks.compacted);

@@ -203,17 +203,21 @@ async function openMaps({ dir, durability }: LmdbLedgerOptions): Promise<Maps> {
     eventTurnBatching: false,
   };
   const root = open(options);
-  const maps = {
-    root,
-    meta: openMap(root, "meta", textKey),
-    log: openMap(root, "log", integerKey),
-    current: openMap(root, "current", textKey),
-    expiry: openMap(root, "expiry", expiryKey),
-  };
-  const found = maps.meta.getBinary("marks")?.readDoubleLE(0) ?? format;
-  if (found === format) return maps;
-  await root.close();
-  throw new Error(`the data in ${dir} has format ${found}; this server reads format ${format}`);
+  try {
+    const maps: Maps = {
+      root,
+      meta: openMap(root, "meta", textKey),
+      log: openMap(root, "log", integerKey),
+      current: openMap(root, "current", textKey),
+      expiry: openMap(root, "expiry", expiryKey),
+    };
+    const found = maps.meta.getBinary("marks")?.readDoubleLE(0) ?? format;
+    if (found !== format) throw new Error(`the data in ${dir} has format ${found}; this server reads format ${format}`);
+    return maps;
+  } catch (error) {
+    await root.close();
+    throw error;
+  }
 }
 
 function openMap<Key extends string | number | [number, number]>(
