@@ -27,7 +27,7 @@ const createRows: [what: string, kind: Strategy, input: Record<string, unknown>,
     { data: { d: "x" }, binaryData: { d: "AA==" } },
     ['data[d]: Invalid value: "d": duplicate of key present in binaryData'],
   ],
-  ["configmap: more than 1 MiB", configMap, { data: { a: "x".repeat(1024 * 1024), b: "y" } }, [": Too long: may not be more than 1048576 bytes"]],
+  ["configmap: more than 1 MiB", configMap, { data: { a: "x".repeat(1024 * 1024), b: "y" } }, ["[]: Too long: may not be more than 1048576 bytes"]],
   ["secret: bad key", secret, { type: "my/type", stringData: { "a b": "x" } }, [`data[a b]: Invalid value: "a b": ${configKey}`]],
   ["secret: docker without its key", secret, { type: "kubernetes.io/dockerconfigjson" }, ["data[.dockerconfigjson]: Required value"]],
   [
