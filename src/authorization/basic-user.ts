@@ -1,8 +1,7 @@
 /** What every authenticated user may ask about itself, as upstream's role `system:basic-user` grants it. Source: access-control §4.2. */
-import type { Authorizer, Decision } from "./contract.ts";
+import type { Authorizer } from "./contract.ts";
+import { allow, noOpinion } from "./decisions.ts";
 
-const allow: Decision = { decision: "allow", reason: "" };
-const noOpinion: Decision = { decision: "noOpinion", reason: "" };
 /** `group/resource`; a subresource is another one. */
 const reviews = new Set([
   "authentication.k8s.io/selfsubjectreviews",

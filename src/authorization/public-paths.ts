@@ -1,8 +1,7 @@
 /** What everyone may read: health and version, as upstream's role `system:public-info-viewer` grants it, which leaves out single checks. */
-import type { Authorizer, Decision } from "./contract.ts";
+import type { Authorizer } from "./contract.ts";
+import { allow, noOpinion } from "./decisions.ts";
 
-const allow: Decision = { decision: "allow", reason: "" };
-const noOpinion: Decision = { decision: "noOpinion", reason: "" };
 const paths = new Set(["/healthz", "/livez", "/readyz", "/version", "/version/"]);
 
 export const publicPaths: Authorizer = ({ isResourceRequest, verb, path }) => {

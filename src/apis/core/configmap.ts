@@ -3,20 +3,14 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateObjectMeta } from "../../api/validation/metadata.ts";
 import { configMapKeyProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
-import { deepEqual } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
+import { checkImmutableValues, decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
 
 export const configMap = strategy({
   isolatesStatus: false,
   validate,
   validateUpdate(next, old, errors) {
-    if (old.immutable === true) {
-      if (next.immutable !== true) errors.forbidden("immutable", "field is immutable when `immutable` is set");
-      for (const field of ["data", "binaryData"]) {
-        if (!deepEqual(next[field], old[field])) errors.forbidden(field, "field is immutable when `immutable` is set");
-      }
-    }
+    checkImmutableValues(next, old, ["data", "binaryData"], errors);
     validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(next, errors);
   },

@@ -1,4 +1,7 @@
 /** What configmaps and secrets share. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+import type { Part } from "../fields.ts";
 
 /** 1 MiB: all values of one object together. */
 export const valuesBytesMax = 1024 * 1024;
@@ -6,6 +9,14 @@ export const valuesBytesMax = 1024 * 1024;
 /** Entries in key order, so that errors come in one order. */
 export function entries(values: Readonly<Record<string, string>> | undefined): [string, string][] {
   return Object.entries(values ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** What says that it is immutable stays so. @param fields those that hold the values */
+export function checkImmutableValues(next: Part, old: Part, fields: readonly string[], errors: FieldErrors): void {
+  if (old.immutable !== true) return;
+  const why = "field is immutable when `immutable` is set";
+  if (next.immutable !== true) errors.forbidden("immutable", why);
+  for (const field of fields) if (!deepEqual(next[field], old[field])) errors.forbidden(field, why);
 }
 
 /** How many bytes a base64 text stands for. */

@@ -4,10 +4,10 @@ import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateObjectMeta } from "../../api/validation/metadata.ts";
 import { configMapKeyProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
 import { JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
-import { deepEqual, setMember } from "../../lib/json/values.ts";
+import { setMember } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable, selectableAt } from "../fields.ts";
-import { decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
+import { checkImmutableValues, decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
 
 export const secret = strategy({
   isolatesStatus: false,
@@ -27,10 +27,7 @@ export const secret = strategy({
   validate,
   validateUpdate(next, old, errors) {
     checkImmutable(next.type, old.type, "type", errors);
-    if (old.immutable === true) {
-      if (next.immutable !== true) errors.forbidden("immutable", "field is immutable when `immutable` is set");
-      if (!deepEqual(next.data, old.data)) errors.forbidden("data", "field is immutable when `immutable` is set");
-    }
+    checkImmutableValues(next, old, ["data"], errors);
     validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(next, errors);
   },

@@ -7,7 +7,7 @@ import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decod
 import { readWriteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
-import { bodyBytesMax, checkContentType, contentType, sendWritten, writeRequest } from "./write-request.ts";
+import { bodyBytesMax, checkContentType, decodeOptions, sendWritten, writeRequest } from "./write-request.ts";
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
 export async function createObject(context: RequestContext, registry: RegistryContext): Promise<void> {
@@ -16,13 +16,6 @@ export async function createObject(context: RequestContext, registry: RegistryCo
   checkContentType(context);
   const body = await context.exchange.body(bodyBytesMax);
   const options = readWriteOptions("CreateOptions", context.info.query);
-  const decode = (): KubeObject => {
-    const { warnings } = context;
-    const { fieldValidation } = options;
-    return toStorageVersion(
-      decodeBody(body, expectedKind(target), { catalog: registry.catalog, fieldValidation, warnings, mediaType: contentType(context) }),
-      target,
-    );
-  };
+  const decode = (): KubeObject => toStorageVersion(decodeBody(body, expectedKind(target), decodeOptions(context, registry, options)), target);
   sendWritten(context, await create(registry, { ...writeRequest(context, options), decode }));
 }

@@ -13,7 +13,7 @@ import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendJsonBytes } from "../representation/object.ts";
 import { encodeWithVersion } from "../representation/version.ts";
-import { contentType } from "./write-request.ts";
+import { decodeOptions } from "./write-request.ts";
 
 /** @throws ApiError 404, 405 */
 export async function getScale(context: RequestContext): Promise<void> {
@@ -30,10 +30,9 @@ export async function putScale(
   registry: RegistryContext,
   request: WriteRequest,
   body: Buffer,
-  { fieldValidation }: WriteOptions,
+  options: WriteOptions,
 ): Promise<void> {
-  const options = { catalog: registry.catalog, fieldValidation, warnings: context.warnings, mediaType: contentType(context) };
-  const decode = (): KubeObject => decodeBody(body, scaleKind(context), options);
+  const decode = (): KubeObject => decodeBody(body, scaleKind(context), decodeOptions(context, registry, options));
   checkNames(decode(), request); // What is wrong with the body comes before what is wrong with the object.
   sendScale(context, await updateScale(registry, { ...request, ifMatch: context.exchange.header("if-match"), next: decode }));
 }

@@ -11,25 +11,19 @@ import { checkNamespace } from "../../registry/preconditions.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendObject } from "../representation/object.ts";
-import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
+import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
 
 /**
  * POST of a SelfSubjectReview. Nothing of what is sent comes back: the answer is the caller as every stage of authentication left it.
  * @throws ApiError 400, 403 (admission), 405, 413, 415
  */
 export async function createSelfSubjectReview(context: RequestContext, registry: RegistryContext): Promise<void> {
-  const { info, exchange, user, warnings } = context;
+  const { info, exchange, user } = context;
   if (info.verb !== "create" || info.parts.length > 1) throw methodNotAllowed();
   checkContentType(context);
   const bytes = await exchange.body(bodyBytesMax);
   const options = readWriteOptions("CreateOptions", info.query);
-  const { fieldValidation } = options;
-  const sent = decodeBody(bytes, expectedKind(context.resolved as Resolved), {
-    catalog: registry.catalog,
-    fieldValidation,
-    warnings,
-    mediaType: contentType(context),
-  });
+  const sent = decodeBody(bytes, expectedKind(context.resolved as Resolved), decodeOptions(context, registry, options));
   checkNamespace(sent, "");
   const attributes = createAttributes(writeRequest(context, options), sent);
   await registry.admission.mutate(attributes);

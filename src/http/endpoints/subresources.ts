@@ -8,7 +8,7 @@ import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendJson } from "../respond.ts";
 import type { Endpoint } from "../serve-resource.ts";
-import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
+import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
 
 /** Does what creating the body means. @throws ApiError */
 type Action = (registry: RegistryContext, request: WriteRequest, body: KubeObject) => Promise<void>;
@@ -41,19 +41,13 @@ export function subresourceEndpoints({ createActions, connectSubresources, refus
 }
 
 async function act(context: RequestContext, registry: RegistryContext, action: Action): Promise<void> {
-  const { info, exchange, warnings } = context;
+  const { info, exchange } = context;
   if (info.verb !== "create") throw methodNotAllowed();
   checkContentType(context);
   const bytes = await exchange.body(bodyBytesMax);
   const options = readWriteOptions("CreateOptions", info.query);
   const target = context.resolved as Resolved;
-  const { catalog } = registry;
-  const body = decodeBody(bytes, kindOf(target, info.subresource), {
-    catalog,
-    fieldValidation: options.fieldValidation,
-    warnings,
-    mediaType: contentType(context),
-  });
+  const body = decodeBody(bytes, kindOf(target, info.subresource), decodeOptions(context, registry, options));
   await action(registry, { ...writeRequest(context, options), name: info.name }, body);
   sendJson(context, 201, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
 }

@@ -1,14 +1,14 @@
 /** PUT of an object, or of a view of it (`/status`, `/scale` …). Source: resource-api §4.2, §4.5. */
 import type { KubeObject } from "../../api/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { decodeBody, type ExpectedKind, expectedKind, toStorageVersion } from "../../registry/decode-body.ts";
-import { readWriteOptions, type WriteOptions } from "../../registry/options.ts";
+import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decode-body.ts";
+import { readWriteOptions } from "../../registry/options.ts";
 import { checkNames } from "../../registry/preconditions.ts";
 import { update } from "../../registry/update.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { putScale } from "./scale.ts";
-import { bodyBytesMax, checkContentType, checkView, contentType, sendWritten, writeRequest } from "./write-request.ts";
+import { bodyBytesMax, checkContentType, checkView, decodeOptions, sendWritten, writeRequest } from "./write-request.ts";
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
 export async function updateObject(context: RequestContext, registry: RegistryContext): Promise<void> {
@@ -19,7 +19,7 @@ export async function updateObject(context: RequestContext, registry: RegistryCo
   const options = readWriteOptions("UpdateOptions", context.info.query);
   const request = writeRequest(context, options);
   if (request.subresource === "scale") return putScale(context, registry, request, body, options);
-  const decode = decoder(context, registry, body, options, expectedKind(target));
+  const decode = (): KubeObject => decodeBody(body, expectedKind(target), decodeOptions(context, registry, options));
   let decoded: KubeObject | undefined = decode(); // What is wrong with the body comes before what is wrong with the object.
   checkNames(decoded, request);
   const uid = decoded.metadata.uid ?? "";
@@ -29,15 +29,4 @@ export async function updateObject(context: RequestContext, registry: RegistryCo
     return toStorageVersion(object, target);
   };
   sendWritten(context, await update(registry, { ...request, uid, ifMatch: context.exchange.header("if-match"), next }));
-}
-
-function decoder(
-  context: RequestContext,
-  { catalog }: RegistryContext,
-  body: Buffer,
-  options: WriteOptions,
-  expected: ExpectedKind,
-): () => KubeObject {
-  return () =>
-    decodeBody(body, expected, { catalog, fieldValidation: options.fieldValidation, warnings: context.warnings, mediaType: contentType(context) });
 }

@@ -1,7 +1,8 @@
 /** What the endpoints of all write verbs read from a request. */
 import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../api/errors.ts";
 import { isProtobuf } from "../../lib/protobuf/media-types.ts";
-import type { WriteRequest, Written } from "../../registry/contract.ts";
+import type { RegistryContext, WriteRequest, Written } from "../../registry/contract.ts";
+import type { DecodeOptions } from "../../registry/decode-body.ts";
 import type { WriteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
@@ -25,6 +26,15 @@ const bodyTypes: readonly string[] = [...mediaTypes, "application/vnd.kubernetes
 export function checkContentType(context: RequestContext): void {
   const type = contentType(context);
   if (type !== "" && !bodyTypes.includes(type) && !isProtobuf(type)) throw unsupportedMediaType(bodyTypes);
+}
+
+/** How the request's body is to be read. */
+export function decodeOptions(
+  context: RequestContext,
+  { catalog }: RegistryContext,
+  { fieldValidation }: Pick<WriteOptions, "fieldValidation">,
+): DecodeOptions {
+  return { catalog, fieldValidation, warnings: context.warnings, mediaType: contentType(context) };
 }
 
 /** The router's own refusal of a patch of an unknown type. */
