@@ -25,11 +25,11 @@ import {
 import type { StorageOptions } from "../options.ts";
 import { nextCompaction } from "./compaction.ts";
 import { Expirer } from "./expirer.ts";
-import { compareKeys } from "./key-order.ts";
 import { type Change, changesMax, type Expiry, type Ledger, positionOf, revisionOf } from "./ledger.ts";
 import { LogSubscribers } from "./log-subscribers.ts";
 import { nextTurn } from "./next-turn.ts";
 import { type Difference, OlderStates } from "./older-states.ts";
+import { readPage } from "./page.ts";
 import { PendingKeys } from "./pending.ts";
 import { eventOf, storedOf } from "./views.ts";
 
@@ -121,7 +121,8 @@ class EmbeddedStorage implements Storage {
       for (let from = after; ; from = entries.at(-1)?.key) {
         const difference = this.#older.since(revision);
         while (!this.#reachesNow(difference)) await nextTurn();
-        const more = this.#readPage(prefix, from, difference.positions, entries, Math.min(limit, entries.length + rangePage));
+        const page = { prefix, after: from, positions: difference.positions, until: Math.min(limit, entries.length + rangePage) };
+        const more = readPage(this.#ledger, this.#pending, page, entries);
         if (!more || entries.length >= limit) return { entries, revision, more };
         await nextTurn();
       }
@@ -227,6 +228,7 @@ class EmbeddedStorage implements Storage {
     assert.ok(writes.length <= changesMax, `a commit has at most ${changesMax} writes`);
     assert.ok(writes.length < 2 || new Set(writes.map(({ key }) => key)).size === writes.length, "a commit writes each key once");
     for (const { key, value } of writes) {
+      assert.ok(key.length > 0, "a key is not empty");
       if (value !== null && value.length > valueBytesMax) throw new ValueTooLarge(value.length, valueBytesMax);
       // A character has three bytes of UTF-8 at most.
       if (key.length * 3 > keyBytesMax && Buffer.byteLength(key) > keyBytesMax) throw new ValueTooLarge(Buffer.byteLength(key), keyBytesMax);
@@ -377,36 +379,6 @@ class EmbeddedStorage implements Storage {
       this.#writing ??= this.#writeAll();
       this.#scheduleCompaction();
     });
-  }
-
-  /** Appends entries until there are so many. @returns whether keys remain */
-  #readPage(prefix: string, after: string | undefined, positions: ReadonlyMap<string, number>, entries: Stored[], until: number): boolean {
-    // Keys that the ledger may not show as they were: those pending, and those changed since.
-    const changed = new Set<string>();
-    for (const [key] of this.#pending.durables(prefix)) changed.add(key);
-    for (const key of positions.keys()) if (key.startsWith(prefix)) changed.add(key);
-    const apart = [...changed].filter((key) => after === undefined || compareKeys(key, after) > 0).sort(compareKeys);
-    let next = 0;
-    const take = (change: Change | undefined): boolean => {
-      if (change === undefined) return true;
-      if (entries.length >= until) return false;
-      entries.push(storedOf(change));
-      return true;
-    };
-    const takeApart = (): boolean => {
-      const key = apart[next++] as string;
-      const position = positions.get(key);
-      if (position === undefined) return take(this.#pending.durable(key));
-      return take(position === 0 ? undefined : this.#ledger.read(position));
-    };
-    for (const [key, position] of this.#ledger.keys(prefix, after)) {
-      while (next < apart.length && compareKeys(apart[next] as string, key) < 0) if (!takeApart()) return true;
-      if (changed.has(key)) continue;
-      if (entries.length >= until) return true;
-      entries.push(storedOf(this.#ledger.read(position)));
-    }
-    while (next < apart.length) if (!takeApart()) return true;
-    return false;
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +15,7 @@ import { suiteOptions } from "../contract.suite.ts";
 import type { Storage } from "../contract.ts";
 import { openLmdbStorage } from "./lmdb.ts";
 
+const writerProgram = join(import.meta.dirname, "../../testing/storage-writer.ts");
 const writers = 4;
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 200 : 5;
 
@@ -24,8 +26,7 @@ interface Acknowledged {
 
 /** Runs writers until they have acknowledged so many commits, then kills them. @returns the last ones */
 async function writeAndKill(dir: string, acknowledgments: number): Promise<Map<number, Acknowledged>> {
-  const program = join(import.meta.dirname, "../../testing/storage-writer.ts");
-  const child = spawn(process.execPath, [program, dir, String(writers), "0", "full"], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [writerProgram, dir, String(writers), "0", "full"], { stdio: ["ignore", "pipe", "inherit"] });
   const last = new Map<number, Acknowledged>();
   let count = 0;
   // What was acknowledged before the kill arrives is still in the pipe, and counts.
@@ -38,6 +39,18 @@ async function writeAndKill(dir: string, acknowledgments: number): Promise<Map<n
   assert.ok(count >= acknowledgments, "the writers ended by themselves");
   return last;
 }
+
+test("a directory is another server's until that is killed", async () => {
+  const base = mkdtempSync(join(tmpdir(), "coxswain-lock-"));
+  const dir = join(base, "storage");
+  const child = spawn(process.execPath, [writerProgram, dir, "1", "0", "full"], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  await assert.rejects(openLmdbStorage({ ...suiteOptions, dir, durability: "full" }), new RegExp(`${dir} is in use by another server`));
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  await (await openLmdbStorage({ ...suiteOptions, dir, durability: "full" })).close();
+  rmSync(base, { recursive: true });
+});
 
 async function checkWriter(storage: Storage, writer: number, acknowledged: Acknowledged | undefined): Promise<void> {
   const [a, b] = [await storage.get(`/w/${writer}/a`), await storage.get(`/w/${writer}/b`)];

@@ -1,19 +1,13 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { Database, DatabaseOptions, RootDatabase, RootDatabaseOptionsWithPath, TransactionFlags } from "lmdb";
 import { compareKeys, endOfPrefix } from "../embedded/key-order.ts";
 import { type Change, type ChangeHead, type Expiry, emptyMarks, type Ledger, type LedgerGroup, type Marks, positionOf } from "../embedded/ledger.ts";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
 import { DiskReserve } from "./disk-reserve.ts";
-import { expiryKey, integerKey, type KeyEncoder, textKey } from "./keys.ts";
+import { integerKey } from "./keys.ts";
+import { causeOf, isUsable, lastSize, layoutFormat, type Maps, type MapsOptions, openMaps, usedBytes } from "./maps.ts";
 import { type Arena, readHead, readRecord, recordBytesMax, writeRecord } from "./record.ts";
 
-/** Bumped when the layout changes so that older servers must not open it. */
-const format = 1;
-/** Address space, not memory; grows beyond it by itself. Windows would allocate the file at once. */
-const mapBytes = process.platform === "win32" ? undefined : 16 * 2 ** 30;
-/** lmdb-js's TransactionFlags.SYNCHRONOUS_COMMIT, which it declares but does not export. */
-const synchronousCommit = 2 as TransactionFlags;
 const marksBytes = 32;
 const positionBytes = 8;
 /** See {@link bytesWritten}. */
@@ -23,27 +17,9 @@ const dropBytes = 8 << 10;
 /** Kept between writes for the records of the next. */
 const arenaKeptMax = 4 << 20;
 
-export interface LmdbLedgerOptions {
-  readonly dir: string;
-  /** `full`: a write is on disk when it resolves. `relaxed`: it is with the operating system, whose crash may damage the store. */
-  readonly durability: "full" | "relaxed";
-}
-
-interface Maps {
-  readonly root: RootDatabase;
-  /** Of one value: the marks. */
-  readonly meta: Database<Buffer, string>;
-  /** From position to the change with its value. */
-  readonly log: Database<Buffer, number>;
-  /** From key to the position of its latest put. */
-  readonly current: Database<Buffer, string>;
-  /** From time and position to key. */
-  readonly expiry: Database<Buffer, [number, number]>;
-}
-
 /** A group of changes is one transaction, which a thread of lmdb-js's makes. */
 export class LmdbLedger implements Ledger {
-  readonly #options: LmdbLedgerOptions;
+  readonly #options: MapsOptions;
   readonly #lock: DirectoryLock;
   #maps: Maps;
   #marks: Marks;
@@ -53,7 +29,7 @@ export class LmdbLedger implements Ledger {
   /** Holds the records of one write; the next comes only after it. */
   #arena = newArena(64 << 10);
 
-  private constructor(options: LmdbLedgerOptions, lock: DirectoryLock, maps: Maps) {
+  private constructor(options: MapsOptions, lock: DirectoryLock, maps: Maps) {
     this.#options = options;
     this.#lock = lock;
     this.#maps = maps;
@@ -62,7 +38,7 @@ export class LmdbLedger implements Ledger {
   }
 
   /** @throws Error when another server has the directory, or it cannot be read, or it holds another format */
-  static async open(options: LmdbLedgerOptions): Promise<LmdbLedger> {
+  static async open(options: MapsOptions): Promise<LmdbLedger> {
     const lock = await lockDirectory(options.dir);
     try {
       return new LmdbLedger(options, lock, await openMaps(options));
@@ -97,10 +73,6 @@ export class LmdbLedger implements Ledger {
 
   count(prefix: string): number {
     return this.#maps.current.getKeysCount({ start: prefix, end: endOfPrefix(prefix) });
-  }
-
-  #records(after: number, limit: number) {
-    return this.#maps.log.getRange({ start: positionOf(after + 1, 0), limit });
   }
 
   heads(after: number, limit: number): ChangeHead[] {
@@ -154,6 +126,10 @@ export class LmdbLedger implements Ledger {
     this.#broken = false;
   }
 
+  #records(after: number, limit: number) {
+    return this.#maps.log.getRange({ start: positionOf(after + 1, 0), limit });
+  }
+
   #put({ changes, expiries, drop, dropExpiries, marks }: LedgerGroup): void {
     const { meta, log, current, expiry } = this.#maps;
     const arena = this.#arenaFor(changes);
@@ -187,60 +163,13 @@ export class LmdbLedger implements Ledger {
   }
 }
 
-async function openMaps({ dir, durability }: LmdbLedgerOptions): Promise<Maps> {
-  const { open } = await import("lmdb");
-  const options: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
-    path: dir,
-    noSubdir: false,
-    permissionsMode: 0o600,
-    maxDbs: 4,
-    noMemInit: true,
-    ...(mapBytes && { mapSize: mapBytes }),
-    // Otherwise a write resolves before it is on disk.
-    overlappingSync: false,
-    noSync: durability === "relaxed",
-    // Groups are made by our caller.
-    eventTurnBatching: false,
-  };
-  const root = open(options);
-  try {
-    const maps: Maps = {
-      root,
-      meta: openMap(root, "meta", textKey),
-      log: openMap(root, "log", integerKey),
-      current: openMap(root, "current", textKey),
-      expiry: openMap(root, "expiry", expiryKey),
-    };
-    const found = maps.meta.getBinary("marks")?.readDoubleLE(0) ?? format;
-    if (found !== format) throw new Error(`the data in ${dir} has format ${found}; this server reads format ${format}`);
-    return maps;
-  } catch (error) {
-    await root.close();
-    throw error;
-  }
-}
-
-function openMap<Key extends string | number | [number, number]>(
-  root: RootDatabase,
-  name: string,
-  keyEncoder: KeyEncoder<Key>,
-): Database<Buffer, Key> {
-  const options: DatabaseOptions & { name: string; keyEncoder: KeyEncoder<Key> } = { name, encoding: "binary", keyEncoder };
-  return root.openDB<Buffer, Key>(options);
-}
-
-/** Length of the value that `getBinaryFast` has just returned in its larger buffer. */
-function lastSize(map: Database<Buffer, number>): number {
-  return (map as unknown as { lastSize: number }).lastSize;
-}
-
 function newArena(length: number): Arena {
   const bytes = Buffer.allocUnsafeSlow(length);
   return { bytes, view: new DataView(bytes.buffer) };
 }
 
 function writeMarks({ revision, compacted, historyBytes }: Marks, view: DataView): number {
-  view.setFloat64(0, format, true);
+  view.setFloat64(0, layoutFormat, true);
   view.setFloat64(8, revision, true);
   view.setFloat64(16, compacted, true);
   view.setFloat64(24, historyBytes, true);
@@ -253,13 +182,8 @@ function readMarks({ meta }: Maps): Marks {
   return { revision: bytes.readDoubleLE(8), compacted: bytes.readDoubleLE(16), historyBytes: bytes.readDoubleLE(24) };
 }
 
-function dataFile({ dir }: LmdbLedgerOptions): string {
+function dataFile({ dir }: MapsOptions): string {
   return join(dir, "data.mdb");
-}
-
-function usedBytes(root: RootDatabase): number {
-  const { pageSize, lastPageNumber } = root.getStats() as { pageSize: number; lastPageNumber: number };
-  return pageSize * (lastPageNumber + 1);
 }
 
 /** About what LMDB writes for a group at most: besides the records, copies of the pages on the way to them. */
@@ -267,24 +191,4 @@ function bytesWritten({ changes, drop }: LedgerGroup): number {
   let bytes = groupBytes + changes.length * changeBytes + drop.length * dropBytes;
   for (const change of changes) bytes += recordBytesMax(change);
   return bytes;
-}
-
-/** After a write of a meta page has failed, LMDB takes nothing any more: MDB_PANIC. */
-function isUsable(root: RootDatabase): boolean {
-  try {
-    root.transactionSync(() => undefined, synchronousCommit);
-    return true;
-  } catch {
-    return false; // Whatever it says: it could not begin a transaction.
-  }
-}
-
-/** lmdb-js rejects a write with a promise of the reason, which is rejected a little later. */
-async function causeOf(error: unknown): Promise<unknown> {
-  const { commitError } = error as { commitError?: Promise<never> };
-  if (commitError === undefined) return error;
-  return commitError.then(
-    () => error,
-    (cause: unknown) => cause,
-  );
 }

@@ -2,9 +2,10 @@ import { mkdir } from "node:fs/promises";
 import type { Storage } from "../contract.ts";
 import { openEmbeddedStorage } from "../embedded/embedded-storage.ts";
 import type { StorageOptions } from "../options.ts";
-import { LmdbLedger, type LmdbLedgerOptions } from "./lmdb-ledger.ts";
+import { LmdbLedger } from "./lmdb-ledger.ts";
+import type { MapsOptions } from "./maps.ts";
 
-export type LmdbOptions = StorageOptions & LmdbLedgerOptions;
+export type LmdbOptions = StorageOptions & MapsOptions;
 
 /**
  * The engine that keeps everything in a directory, which is made if it is missing.
