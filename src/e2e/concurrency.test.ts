@@ -1,0 +1,161 @@
+/**
+ * Many clients at once. Guarantees:
+ * - of writers that read, change and write back, none loses what another wrote;
+ * - a crowd of patches of one object all come through;
+ * - of many creations of one name one comes through, of many deletions of one object too;
+ * - generated names are taken once;
+ * - a collection that is deleted while others write to it is empty after the last deletion;
+ * - what is created while its namespace goes is refused or goes too;
+ * - whatever a watch began with (a list, a list in chunks, any version, initial events) and whatever it selects, its events lead to what a list
+ *   shows at the end: none is missing, doubled or out of order.
+ */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { type RunningServer, startServer } from "../index.ts";
+import { type Http2Client, http2Client } from "../testing/http2-client.ts";
+import { seededRandom } from "../testing/seeded-random.ts";
+import { type Follower, followCollection, followerKinds, type ListedObject } from "../testing/watch-follower.ts";
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const merge = "application/merge-patch+json";
+const strategic = "application/strategic-merge-patch+json";
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+
+for (const storage of ["memory", "lmdb"] as const) {
+  describe(`many clients at once, ${storage}`, () => {
+    let directory: string;
+    let server: RunningServer;
+    let clients: Http2Client[];
+    const client = (index: number): Http2Client => clients[index % clients.length] as Http2Client;
+
+    before(async () => {
+      directory = mkdtempSync(join(tmpdir(), "coxswain-concurrency-"));
+      server = await startServer({ storage, dataDir: directory, durability: "relaxed" });
+      clients = times(4, () => http2Client(server.kubeconfig));
+    });
+    after(async () => {
+      for (const one of clients) one.close();
+      await server.close();
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    /** A fresh namespace's ConfigMaps. */
+    async function freshMaps(name: string): Promise<string> {
+      await client(0).send("POST /api/v1/namespaces", { metadata: { name } });
+      return `/api/v1/namespaces/${name}/configmaps`;
+    }
+
+    test("no update is lost", async () => {
+      const maps = await freshMaps("updates");
+      await client(0).send(`POST ${maps}`, { metadata: { name: "counter" }, data: { count: "0" } });
+      const increments = 10;
+      const writer = async (index: number): Promise<void> => {
+        for (let done = 0; done < increments; ) {
+          const { body } = await client(index).send(`GET ${maps}/counter`);
+          body.data.count = String(Number(body.data.count) + 1);
+          const { status } = await client(index + 1).send(`PUT ${maps}/counter`, body);
+          assert.ok(status === 200 || status === 409, String(status));
+          if (status === 200) done++;
+        }
+      };
+      await Promise.all(times(8, writer));
+      assert.equal((await client(0).send(`GET ${maps}/counter`)).body.data.count, String(8 * increments));
+    });
+
+    test("three hundred patches of one object come through", async () => {
+      const maps = await freshMaps("patches");
+      await client(0).send(`POST ${maps}`, { metadata: { name: "a" } });
+      const answers = await Promise.all(
+        times(300, (index) => client(index).send(`PATCH ${maps}/a`, { data: { [`k${index}`]: "v" } }, index % 2 === 0 ? merge : strategic)),
+      );
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+      assert.equal(Object.keys((await client(0).send(`GET ${maps}/a`)).body.data).length, 300);
+    });
+
+    test("one creation of a name, one deletion of an object", async () => {
+      const maps = await freshMaps("once");
+      const created = await Promise.all(times(50, (index) => client(index).send(`POST ${maps}`, { metadata: { name: "a" } })));
+      assert.deepEqual(countOf(created), { 201: 1, 409: 49 });
+      const deleted = await Promise.all(times(50, (index) => client(index).send(`DELETE ${maps}/a`)));
+      assert.deepEqual(countOf(deleted), { 200: 1, 404: 49 });
+    });
+
+    test("generated names are taken once", async () => {
+      const maps = await freshMaps("generated");
+      const created = await Promise.all(times(1000, (index) => client(index).send(`POST ${maps}`, { metadata: { generateName: "g-" } })));
+      assert.deepEqual(countOf(created), { 201: 1000 });
+      assert.equal(new Set(created.map(({ body }) => body.metadata.name)).size, 1000);
+    });
+
+    test("a collection is deleted while others write to it", async () => {
+      const maps = await freshMaps("collection");
+      const body = { metadata: { generateName: "c-", labels: { go: "1" } } };
+      const writers = times(200, (index) => client(index).send(`POST ${maps}`, body));
+      const deletions = times(3, (index) => client(index).send(`DELETE ${maps}?labelSelector=go%3D1`));
+      assert.deepEqual(countOf(await Promise.all(deletions)), { 200: 3 });
+      await Promise.all(writers);
+      await client(0).send(`DELETE ${maps}?labelSelector=go%3D1`);
+      assert.deepEqual((await client(0).send(`GET ${maps}`)).body.items, []);
+    });
+
+    test("what is created while its namespace goes is refused or goes too", async () => {
+      const maps = await freshMaps("going");
+      const writers = times(8, async (index) => {
+        for (;;) {
+          const { status, body } = await client(index).send(`POST ${maps}`, { metadata: { generateName: "late-" } });
+          if (status === 404) return; // The namespace is gone.
+          assert.ok(status === 201 || body.details?.causes?.[0]?.reason === "NamespaceTerminating", JSON.stringify(body));
+        }
+      });
+      await client(0).send("DELETE /api/v1/namespaces/going");
+      await Promise.all(writers);
+      assert.deepEqual((await client(0).send(`GET ${maps}`)).body.items, []);
+    });
+
+    test(`every watch leads to what a list shows (SEED=${seed})`, async () => {
+      const maps = await freshMaps("churn");
+      const below = seededRandom(seed);
+      const churn = async (index: number): Promise<void> => {
+        for (let step = 0; step < 150; step++) {
+          const name = `n${below(30)}`;
+          const metadata = { name, labels: { ...(below(2) === 0 && { x: String(below(2)) }), ...(below(3) === 0 && { y: "" }) } };
+          const writes: readonly [line: string, body?: object, contentType?: string][] = [
+            [`POST ${maps}`, { metadata }],
+            [`POST ${maps}`, { metadata }],
+            [`PUT ${maps}/${name}`, { metadata, data: { step: String(step) } }],
+            [`PATCH ${maps}/${name}`, { metadata: { labels: { x: below(2) === 0 ? "1" : null } } }, merge],
+            [`DELETE ${maps}/${name}`],
+            [below(10) === 0 ? `DELETE ${maps}?labelSelector=x%3D0` : `DELETE ${maps}/${name}`],
+          ];
+          const { status, body } = await client(index).send(...(writes[below(writes.length)] as (typeof writes)[number]));
+          assert.ok([200, 201, 404, 409].includes(status), JSON.stringify(body));
+        }
+      };
+      const churning = Promise.all(times(8, churn));
+      const followers: Follower[] = [];
+      for (const kind of times(2 * followerKinds, (index) => index)) followers.push(await followCollection(client(kind), maps, kind));
+      await churning;
+      // One of these two is the last event of every follower, whatever it selects.
+      await client(0).send(`DELETE ${maps}/n3`);
+      await client(0).send(`POST ${maps}`, { metadata: { name: "n3", labels: { x: "1", y: "", last: "" } } });
+      const { body } = await client(0).send(`GET ${maps}`);
+      await client(0).send(`POST ${maps}`, { metadata: { name: "end", labels: { last: "" } } });
+      for (const { what, done, problems, state, selects, close } of followers) {
+        await done;
+        close();
+        const listed = body.items.filter(selects).map(({ metadata }: ListedObject) => [metadata.name, metadata.resourceVersion]);
+        const followed = [...state].filter(([name]) => name !== "end").sort(([a], [b]) => (a < b ? -1 : 1));
+        assert.deepEqual({ problems, followed }, { problems: [], followed: listed }, what);
+      }
+    });
+  });
+}
+
+function countOf(answers: readonly { readonly status: number }[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,61 @@
+/** Requests and watches over one HTTP/2 connection, as client-go makes them. */
+import http2 from "node:http2";
+import { field } from "./kubeconfig-fields.ts";
+
+export interface Http2Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
+  readonly body: any;
+}
+
+export interface WatchEvent {
+  readonly type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
+  readonly object: any;
+}
+
+export interface Http2Client {
+  /** @param line method and path @param contentType of the body; JSON when left out */
+  send(line: string, body?: object, contentType?: string): Promise<Http2Answer>;
+  /** @returns what ends the watch */
+  watch(path: string, onEvent: (event: WatchEvent) => void): () => void;
+  close(): void;
+}
+
+/** @param kubeconfig text that this project wrote */
+export function http2Client(kubeconfig: string): Http2Client {
+  const session = http2.connect(/server: (\S+)/.exec(kubeconfig)?.[1] as string, {
+    ca: field(kubeconfig, "certificate-authority-data"),
+    cert: field(kubeconfig, "client-certificate-data"),
+    key: field(kubeconfig, "client-key-data"),
+  });
+  return {
+    send: (line, body, contentType = "application/json") =>
+      new Promise((resolve, reject) => {
+        const [method, path] = line.split(" ");
+        const stream = session.request({ ":method": method, ":path": path, ...(body !== undefined && { "content-type": contentType }) });
+        const pieces: Buffer[] = [];
+        let status = 0;
+        stream.on("response", (headers) => {
+          status = headers[":status"] as number;
+        });
+        stream.on("data", (piece: Buffer) => pieces.push(piece));
+        stream.on("error", reject);
+        stream.on("end", () => resolve({ status, body: JSON.parse(Buffer.concat(pieces).toString()) }));
+        stream.end(body && JSON.stringify(body));
+      }),
+    watch(path, onEvent) {
+      const stream = session.request({ ":path": path });
+      let rest = "";
+      stream.setEncoding("utf8");
+      stream.on("data", (piece: string) => {
+        const lines = (rest + piece).split("\n");
+        rest = lines.pop() as string;
+        for (const line of lines) onEvent(JSON.parse(line));
+      });
+      stream.on("error", (error: NodeJS.ErrnoException) => onEvent({ type: "ERROR", object: { message: error.message } }));
+      return () => stream.close();
+    },
+    close: () => session.close(),
+  };
+}
