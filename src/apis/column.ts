@@ -2,7 +2,6 @@
 import type { KubeObject } from "../api/object.ts";
 import type { Column } from "../resource/contract.ts";
 import { items, type Part } from "./fields.ts";
-import { formatLabelSelector } from "./label-selector.ts";
 
 type Value = Column["value"];
 
@@ -41,9 +40,7 @@ export function formatLabels(labels: Readonly<Record<string, string>> | undefine
   return pairs.map(([key, value]) => `${key}=${value}`).join(",") || "<none>";
 }
 
-export function formatSelector(selector: Part | undefined): string {
-  return formatLabelSelector(selector) || "<none>";
-}
+export { formatLabelSelectorObject as formatSelector } from "../lib/selectors/label-object.ts";
 
 /** The first three, and how many more there are. */
 export function firstThree(all: readonly string[]): string {

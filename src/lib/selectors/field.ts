@@ -9,16 +9,25 @@ export interface FieldTerm {
 
 /** All terms must hold; none means everything matches. */
 export interface FieldSelector {
+  /** In the order of their texts. */
   readonly terms: readonly FieldTerm[];
 }
 
+/** Texts longer than this are refused before they are read. */
 const textMax = 1 << 20;
+
+/** In the order in which they are looked for. */
+const operators: readonly (readonly [symbol: string, operator: FieldTerm["operator"]])[] = [
+  ["!=", "!="],
+  ["==", "="],
+  ["=", "="],
+];
 
 /** @throws SelectorError with upstream's text */
 export function parseFieldSelector(text: string): FieldSelector {
   if (text.length > textMax) throw new SelectorError("selector is too long");
   const terms: FieldTerm[] = [];
-  for (const part of splitTerms(text)) {
+  for (const part of splitTerms(text).sort()) {
     if (part === "") continue;
     const term = splitTerm(part);
     if (term === undefined) throw new SelectorError(`invalid selector: '${text}'; can't understand '${part}'`);
@@ -57,30 +66,31 @@ function splitTerms(text: string): string[] {
   return parts;
 }
 
+/** The first operator divides: keys have no escapes. */
 function splitTerm(part: string): FieldTerm | undefined {
   for (let at = 0; at < part.length; at++) {
-    for (const [symbol, operator] of [
-      ["!=", "!="],
-      ["==", "="],
-      ["=", "="],
-    ] as const) {
-      if (part.startsWith(symbol, at)) return { key: part.slice(0, at), operator, value: part.slice(at + symbol.length) };
-    }
+    const found = operators.find(([symbol]) => part.startsWith(symbol, at));
+    if (found !== undefined) return { key: part.slice(0, at), operator: found[1], value: part.slice(at + found[0].length) };
   }
   return undefined;
 }
 
 function unescapeValue(text: string): string {
-  let result = "";
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] as string;
-    if (character === "\\") {
-      const next = text[++at];
-      if (next !== "\\" && next !== "," && next !== "=") throw new SelectorError(`invalid field selector: invalid escape sequence: \\${next ?? ""}`);
-      result += next;
-    } else if (character === "," || character === "=") {
-      throw new SelectorError(`invalid field selector: unescaped character in value: ${character}`);
-    } else result += character;
+  const characters = [...text];
+  let value = "";
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at] as string;
+    if (character === "\\") value += escaped(characters[++at]);
+    // Upstream tells the character's number.
+    else if (character === "," || character === "=")
+      throw new SelectorError(`invalid field selector: unescaped character in value: ${character.charCodeAt(0)}`);
+    else value += character;
   }
-  return result;
+  return value;
+}
+
+/** @param character what follows a backslash; undefined at the end */
+function escaped(character: string | undefined): string {
+  if (character === "\\" || character === "," || character === "=") return character;
+  throw new SelectorError(`invalid field selector: invalid escape sequence: \\${character ?? ""}`);
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { matchesFields, parseFieldSelector, requiresExactMatch } from "./field.ts";
+import { formatFieldSelector, matchesFields, parseFieldSelector, requiresExactMatch } from "./field.ts";
 import { formatLabelSelector, matchesLabels, parseLabelSelector } from "./label.ts";
+import { formatLabelSelectorObject, type LabelSelectorObject, labelSelectorFromObject } from "./label-object.ts";
 import { SelectorError } from "./selector-error.ts";
 
 const labels = new Map([
@@ -29,6 +30,7 @@ const matches: [selector: string, matches: boolean][] = [
   ["!w", true],
   ["x>0", true],
   ["x>1", false],
+  ["in in (in)", false],
   ["x<2", true],
   ["y>1", false],
   ["x=1,y=b", true],
@@ -36,22 +38,79 @@ const matches: [selector: string, matches: boolean][] = [
   ["example.com/z", true],
   ["example.com/z=", true],
   ["toString", false],
+  [" x\t=\n1 ", true],
+  ["x in (,1)", true],
+  ["x in (2,,1,)", true],
 ];
 for (const [selector, wanted] of matches) test(`"${selector}"`, () => assert.equal(matchesLabels(parseLabelSelector(selector), labels), wanted));
 
+const refusedNumber = (value: string): string =>
+  `unable to parse requirement: values[0]: Invalid value: "${value}": for 'Gt', 'Lt' operators, the value must be an integer`;
+
 const refused: [selector: string, message: string][] = [
   ["x=1,", "found '', expected: identifier after ','"],
-  ["x>a", "unable to parse requirement: values[0]: Invalid value: \"a\": for 'Gt', 'Lt' operators, the value must be an integer"],
+  ["x>a", refusedNumber("a")],
   ["=1", "found '=', expected: !, identifier, or 'end of string'"],
   ["x in (1", "unable to parse requirement: found '', expected: ',' or ')'"],
   ["!x=1", "found '=', expected: ',' or 'end of string'"],
   [",", "found ',', expected: !, identifier, or 'end of string'"],
+  ["x in 1", "unable to parse requirement: found '1' expected: '('"],
+  ["x in (=", "unable to parse requirement: found '=', expected: ',', ')' or identifier"],
+  ["x in (1,=)", "unable to parse requirement: found '=', expected: ',', or identifier"],
+  ["x in (1,,)", "unable to parse requirement: found ')', expected: ',', or identifier"],
+  ["x=(", "unable to parse requirement: found '(', expected: identifier"],
+  ["!", "unable to parse requirement: found '', expected: identifier"],
+  ["x>9223372036854775808", refusedNumber("9223372036854775808")],
+  [`x=${"a".repeat(64)}`, `unable to parse requirement: values[0][x]: Invalid value: "${"a".repeat(64)}": must be no more than 63 bytes`],
+  [`${"a".repeat(64)}`, `unable to parse requirement: <nil>: Invalid value: "${"a".repeat(64)}": name part must be no more than 63 bytes`],
+  ["/a", 'unable to parse requirement: <nil>: Invalid value: "/a": prefix part must be non-empty'],
+  // Values are sorted before they are looked at, and everything wrong with them is told.
+  [
+    `x in (${"c".repeat(64)},b,${"a".repeat(64)})`,
+    `unable to parse requirement: [${["a", "c"].map((letter, index) => `values[${index * 2}][x]: Invalid value: "${letter.repeat(64)}": must be no more than 63 bytes`).join(", ")}]`,
+  ],
   ["x y", "unable to parse requirement: found 'y', expected: in, notin, =, ==, !=, gt, lt"],
 ];
 for (const [selector, message] of refused)
   test(`refused: "${selector}"`, () => assert.throws(() => parseLabelSelector(selector), new SelectorError(message)));
 
 test("formatting sorts by key", () => assert.equal(formatLabelSelector(parseLabelSelector("z in (b,a),!c,a=1,b")), "a=1,b,!c,z in (a,b)"));
+
+const objects: [selector: LabelSelectorObject, text: string, matches: boolean | string][] = [
+  [{}, "<none>", true],
+  [{ matchLabels: { y: "b", x: "1" } }, "x=1,y=b", true],
+  [
+    {
+      matchLabels: { x: "1" },
+      matchExpressions: [
+        { key: "y", operator: "In", values: ["c", "b"] },
+        { key: "w", operator: "DoesNotExist" },
+      ],
+    },
+    "!w,x=1,y in (b,c)",
+    true,
+  ],
+  [{ matchExpressions: [{ key: "x", operator: "NotIn", values: ["1"] }] }, "x notin (1)", false],
+  [
+    { matchExpressions: [{ key: "x", operator: "In" }] },
+    "<error>",
+    "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty",
+  ],
+  [
+    { matchExpressions: [{ key: "x", operator: "Exists", values: ["1"] }] },
+    "<error>",
+    'values: Invalid value: ["1"]: values set must be empty for exists and does not exist',
+  ],
+  [{ matchExpressions: [{ key: "x", operator: "Gt", values: ["1"] }] }, "<error>", '"Gt" is not a valid label selector operator'],
+];
+for (const [selector, text, wanted] of objects) {
+  test(`object ${JSON.stringify(selector)}`, () => {
+    assert.equal(formatLabelSelectorObject(selector), text);
+    const matches = (): boolean => matchesLabels(labelSelectorFromObject(selector), labels);
+    if (typeof wanted === "string") assert.throws(matches, new SelectorError(wanted));
+    else assert.equal(matches(), wanted);
+  });
+}
 
 const fields = new Map([
   ["metadata.name", "a,b"],
@@ -68,6 +127,9 @@ for (const [selector, wanted] of fieldMatches)
 
 const fieldRefused: [selector: string, message: string][] = [
   ["metadata.name", "invalid selector: 'metadata.name'; can't understand 'metadata.name'"],
+  ["metadata.name=a=b", "invalid field selector: unescaped character in value: 61"],
+  ["z,a", "invalid selector: 'z,a'; can't understand 'a'"],
+  ["metadata.name=a\\x", "invalid field selector: invalid escape sequence: \\x"],
   ["metadata.name=a\\", "invalid field selector: invalid escape sequence: \\"],
 ];
 for (const [selector, message] of fieldRefused)
@@ -76,4 +138,8 @@ for (const [selector, message] of fieldRefused)
 test("a fixed name is found", () => {
   assert.equal(requiresExactMatch(parseFieldSelector("a=b,metadata.name=x"), "metadata.name"), "x");
   assert.equal(requiresExactMatch(parseFieldSelector("metadata.name!=x"), "metadata.name"), undefined);
+});
+
+test("fields are formatted sorted and escaped", () => {
+  assert.equal(formatFieldSelector(parseFieldSelector("metadata.name==a\\,b,,a!=x\\=y")), "a!=x\\=y,metadata.name=a\\,b");
 });

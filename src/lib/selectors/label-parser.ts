@@ -1,0 +1,163 @@
+/** Reads label selectors: `a=1,b in (x,y),!c`. Source: apimachinery's labels package. */
+import { byKey, everything, invalid, type LabelOperator, type LabelRequirement, type LabelSelector, labelRequirement } from "./label-requirement.ts";
+import { keyProblems } from "./label-syntax.ts";
+import { SelectorError } from "./selector-error.ts";
+
+/** Texts longer than this are refused before they are read. */
+const textMax = 1 << 20;
+
+/** @throws SelectorError with upstream's text */
+export function parseLabelSelector(text: string): LabelSelector {
+  if (text === "") return everything;
+  if (text.length > textMax) throw new SelectorError("selector is too long");
+  return { requirements: byKey(new Parser(tokensOf(text)).parse()) };
+}
+
+/** Words are everything between blanks and special characters. The end is an empty symbol. */
+interface Token {
+  readonly text: string;
+  readonly isWord: boolean;
+}
+
+const blanks = " \t\r\n";
+const specials = "()!=<>,";
+const pairs = ["==", "!="];
+const end: Token = { text: "", isWord: false };
+
+function tokensOf(text: string): Token[] {
+  const tokens: Token[] = [];
+  for (let at = 0; at < text.length; ) {
+    const character = text.charAt(at);
+    if (blanks.includes(character)) {
+      at++;
+      continue;
+    }
+    const start = at;
+    if (specials.includes(character)) at += pairs.includes(text.slice(at, at + 2)) ? 2 : 1;
+    else while (at < text.length && !blanks.includes(text.charAt(at)) && !specials.includes(text.charAt(at))) at++;
+    tokens.push({ text: text.slice(start, at), isWord: !specials.includes(character) });
+  }
+  return tokens;
+}
+
+const operators: ReadonlyMap<string, LabelOperator> = new Map([
+  ["=", "="],
+  ["==", "=="],
+  ["!=", "!="],
+  [">", "gt"],
+  ["<", "lt"],
+]);
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  #at = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  parse(): LabelRequirement[] {
+    const requirements: LabelRequirement[] = [];
+    while (this.#next !== end) {
+      if (!this.#startsRequirement()) throw this.#unexpected("!, identifier, or 'end of string'");
+      requirements.push(this.#requirement());
+      if (this.#next === end) break;
+      if (!this.#takes(",")) throw this.#unexpected("',' or 'end of string'");
+      if (!this.#startsRequirement()) throw this.#unexpected("identifier after ','");
+    }
+    return requirements;
+  }
+
+  #startsRequirement(): boolean {
+    return this.#next.isWord || this.#isSymbol("!");
+  }
+
+  #requirement(): LabelRequirement {
+    try {
+      return this.#readRequirement();
+    } catch (error) {
+      if (error instanceof SelectorError) throw new SelectorError(`unable to parse requirement: ${error.message}`);
+      throw error;
+    }
+  }
+
+  #readRequirement(): LabelRequirement {
+    const isNegated = this.#takes("!");
+    const key = this.#key();
+    if (isNegated) return labelRequirement(key, "!", []);
+    if (this.#next === end || this.#isSymbol(",")) return labelRequirement(key, "exists", []);
+    const operator = this.#operator();
+    return labelRequirement(key, operator, operator === "in" || operator === "notin" ? this.#values() : [this.#exactValue()]);
+  }
+
+  #key(): string {
+    if (!this.#next.isWord) throw this.#unexpected("identifier");
+    const { text } = this.#take();
+    const problem = invalid("<nil>", text, keyProblems(text));
+    if (problem !== undefined) throw new SelectorError(problem);
+    return text;
+  }
+
+  #operator(): LabelOperator {
+    const { text, isWord } = this.#next;
+    const operator = isWord && (text === "in" || text === "notin") ? text : isWord ? undefined : operators.get(text);
+    if (operator === undefined) throw this.#unexpected("in, notin, =, ==, !=, gt, lt");
+    this.#take();
+    return operator;
+  }
+
+  #exactValue(): string {
+    if (this.#next === end || this.#isSymbol(",")) return "";
+    if (!this.#next.isWord) throw this.#unexpected("identifier");
+    return this.#take().text;
+  }
+
+  /** What stands in parentheses, sorted; empty places are empty values. */
+  #values(): string[] {
+    if (!this.#takes("(")) throw new SelectorError(`found '${this.#next.text}' expected: '('`);
+    if (this.#takes(")")) return [""];
+    if (!this.#next.isWord && !this.#isSymbol(",")) throw this.#unexpected("',', ')' or identifier");
+    const values = this.#list();
+    this.#take(); // The list ends before the parenthesis.
+    return [...values].sort();
+  }
+
+  #list(): Set<string> {
+    const values = new Set<string>();
+    for (;;) {
+      if (this.#next.isWord) {
+        values.add(this.#take().text);
+        if (this.#isSymbol(")")) return values;
+        if (!this.#isSymbol(",")) throw this.#unexpected("',' or ')'");
+      } else if (this.#takes(",")) {
+        if (values.size === 0) values.add("");
+        if (this.#isSymbol(")")) return values.add("");
+        if (this.#takes(",")) values.add("");
+      } else throw this.#unexpected("',', or identifier");
+    }
+  }
+
+  get #next(): Token {
+    return this.#tokens[this.#at] ?? end;
+  }
+
+  #isSymbol(text: string): boolean {
+    return !this.#next.isWord && this.#next.text === text;
+  }
+
+  #take(): Token {
+    const token = this.#next;
+    this.#at++;
+    return token;
+  }
+
+  #takes(symbol: string): boolean {
+    const isThere = this.#isSymbol(symbol);
+    if (isThere) this.#at++;
+    return isThere;
+  }
+
+  #unexpected(expected: string): SelectorError {
+    return new SelectorError(`found '${this.#next.text}', expected: ${expected}`);
+  }
+}
