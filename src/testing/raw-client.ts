@@ -37,12 +37,22 @@ export function rawClient(kubeconfig: string): RawClient {
     send: ({ method = "GET", path, headers = {}, body, anonymous = false }) =>
       new Promise((resolve, reject) => {
         const payload = body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-        const withType =
-          payload === undefined || Object.keys(headers).some((name) => name.toLowerCase() === "content-type")
-            ? headers
-            : { "content-type": "application/json", ...headers };
+        const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+        const framed = names.has("content-length") || names.has("transfer-encoding");
+        const withBody = {
+          ...(!names.has("content-type") && { "content-type": "application/json" }),
+          ...(payload !== undefined && !framed && { "content-length": String(Buffer.byteLength(payload)) }), // Node leaves it out on DELETE.
+          ...headers,
+        };
         const request = https.request(
-          { host: url.hostname, port: url.port, method, path, headers: withType, agent: anonymous ? unknown : known },
+          {
+            host: url.hostname,
+            port: url.port,
+            method,
+            path,
+            headers: payload === undefined ? headers : withBody,
+            agent: anonymous ? unknown : known,
+          },
           (response) => {
             const pieces: Buffer[] = [];
             response.on("data", (piece: Buffer) => pieces.push(piece));
