@@ -27,6 +27,7 @@ const maps = "/api/v1/namespaces/n/configmaps";
 const pods = "/api/v1/namespaces/n/pods";
 const deployments = "/apis/apps/v1/namespaces/n/deployments";
 const leases = "/apis/coordination.k8s.io/v1/namespaces/n/leases";
+const requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const modified = "the object has been modified; please apply your changes to the latest version and try again";
 const pod = { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } };
 const deployment = {
@@ -128,6 +129,46 @@ conversation("update: names, versions, uids", [
   ],
   [`PUT ${leases}/m?dryRun=All`, { metadata: { name: "m" } }, 201],
   [`GET ${leases}/m`, undefined, 404],
+]);
+
+conversation("subresources that change their part of an object alone", [
+  [`POST ${pods}`, pod, 201],
+  [
+    `MERGE ${pods}/p/ephemeralcontainers`,
+    { spec: { ephemeralContainers: [{ name: "e", image: "i" }], nodeName: "n" } },
+    200,
+    { metadata: { generation: 2 }, spec: { ephemeralContainers: [{ name: "e", image: "i" }], containers: [{ name: "c", image: "i" }] } },
+  ],
+  [
+    `STRATEGIC ${pods}/p/ephemeralcontainers`,
+    { spec: { ephemeralContainers: [{ name: "e", image: "j" }] } },
+    422,
+    'Pod "p" is invalid: spec.ephemeralContainers: Forbidden: existing ephemeral containers "e" may not be changed',
+  ],
+  [
+    `STRATEGIC ${pods}/p/resize`,
+    { spec: { containers: [{ name: "c", image: "j", resources: { requests: { cpu: "1" } } }] } },
+    200,
+    { metadata: { generation: 3 }, spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu: "1" } } }] } },
+  ],
+  [
+    `POST ${requests}`,
+    { metadata: { name: "r" }, spec: { signerName: "example.com/s", request: "eA==", usages: ["any"], username: "forged" } },
+    201,
+    { spec: { username: "tester" } },
+  ],
+  [
+    `MERGE ${requests}/r/approval`,
+    { spec: { signerName: "example.com/t" }, status: { certificate: "eA==", conditions: [{ type: "Approved", status: "True", reason: "r" }] } },
+    200,
+    { spec: { signerName: "example.com/s" }, status: { conditions: [{ type: "Approved", status: "True", reason: "r" }] } },
+  ],
+  [
+    `JSON ${requests}/r/approval`,
+    [{ op: "add", path: "/status/conditions/-", value: { type: "Denied", status: "True" } }],
+    422,
+    'CertificateSigningRequest.certificates.k8s.io "r" is invalid: status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
+  ],
 ]);
 
 conversation("If-Match on every write of an object", [
