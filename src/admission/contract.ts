@@ -15,6 +15,8 @@ export interface AdmissionAttributes {
   readonly user: UserInfo;
   readonly dryRun: boolean;
   readonly warnings: string[];
+  /** A plugin that takes something for this write adds what gives it back; run when the write, or this attempt at it, is not stored. */
+  readonly undo: (() => void)[];
 }
 
 /** A plugin: either step may be left out. @throws ApiError to refuse */

@@ -42,20 +42,30 @@ async function createOnce(registry: RegistryContext, request: CreateRequest, obj
   dedupOwnerReferences(object.metadata, request.warnings, "sent");
   trackManagedFields(object, undefined);
   const attributes = createAttributes(request, object);
-  const mutating = registry.admission.mutate(attributes);
-  if (mutating !== undefined) await mutating;
-  const preparing = prepareNew(registry, request, object);
-  if (preparing !== undefined) await preparing;
-  const validating = registry.admission.validate(attributes);
-  if (validating !== undefined) await validating;
-  return store(registry, request, object);
+  try {
+    const mutating = registry.admission.mutate(attributes);
+    if (mutating !== undefined) await mutating;
+    const preparing = prepareNew(registry, request, object);
+    if (preparing !== undefined) await preparing;
+    const validating = registry.admission.validate(attributes);
+    if (validating !== undefined) await validating;
+    return await store(registry, request, object);
+  } catch (error) {
+    undoAll(attributes.undo);
+    throw error;
+  }
+}
+
+/** Gives back what admission took for a write that is not stored. */
+export function undoAll(undo: (() => void)[]): void {
+  for (const giveBack of undo.splice(0)) giveBack();
 }
 
 export function createAttributes(request: WriteRequest, object: KubeObject): AdmissionAttributes {
   const { target, subresource, user, dryRun, warnings } = request;
   const namespace = namespaceOf(request, object);
   const name = object.metadata.name ?? request.name;
-  return { operation: "CREATE", target, subresource, namespace, name, object, oldObject: undefined, user, dryRun, warnings };
+  return { operation: "CREATE", target, subresource, namespace, name, object, oldObject: undefined, user, dryRun, warnings, undo: [] };
 }
 
 /** To admission, a namespace stands in itself. */

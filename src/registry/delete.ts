@@ -1,4 +1,5 @@
 /** Deletes one object, in two phases where something holds it. Source: resource-api §3, §2.8; apiserver's generic store and rest.BeforeDelete. */
+import type { AdmissionAttributes } from "../admission/contract.ts";
 import { formatTime } from "../api/clock.ts";
 import { notFound } from "../api/errors.ts";
 import type { KubeObject } from "../api/object.ts";
@@ -88,7 +89,19 @@ async function admitDeletion({ admission }: RegistryContext, request: DeleteRequ
   const { target, subresource, name, user, dryRun, warnings } = request;
   const { group, resource } = target.resource.definition;
   const namespace = group === "" && resource === "namespaces" ? name : request.namespace;
-  const attributes = { operation: "DELETE", target, subresource, namespace, name, object: undefined, oldObject, user, dryRun, warnings } as const;
+  const attributes: AdmissionAttributes = {
+    operation: "DELETE",
+    target,
+    subresource,
+    namespace,
+    name,
+    object: undefined,
+    oldObject,
+    user,
+    dryRun,
+    warnings,
+    undo: [],
+  };
   const mutating = admission.mutate(attributes);
   if (mutating !== undefined) await mutating;
   const validating = admission.validate(attributes);

@@ -9,7 +9,7 @@ import type { Strategy, StrategyContext, SubresourceRules } from "../resource/co
 import type { Entry } from "../watch-cache/contract.ts";
 import { commitWithRetry, type Step } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
-import { checkNoVersion, createAttributes, prepareNew } from "./create.ts";
+import { checkNoVersion, createAttributes, prepareNew, undoAll } from "./create.ts";
 import { trackManagedFields } from "./managed-fields.ts";
 import { checkIfMatch, checkNames, checkUid, checkVersion } from "./preconditions.ts";
 import { contentDiffers, dedupOwnerReferences, keepAllBut, keepField, keepSystemFields, raiseGeneration, wipeSystemFields } from "./prepare.ts";
@@ -36,15 +36,22 @@ export async function update(registry: RegistryContext, request: UpdateRequest):
   const { resource } = request.target;
   const { namespace, name, dryRun } = request;
   let created = false;
-  const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun }, async (existing) => {
+  let attempted: AdmissionAttributes["undo"] = [];
+  const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun }, (existing) => {
+    undoAll(attempted); // Another writer won.
+    attempted = [];
     created = existing === undefined;
-    return existing === undefined ? createMissing(registry, request) : replace(registry, request, existing);
+    return existing === undefined ? createMissing(registry, request, attempted) : replace(registry, request, existing, attempted);
+  }).catch((error: unknown) => {
+    undoAll(attempted);
+    throw error;
   });
   if (dryRun || step.do === "remove" || entry === undefined) return { object: step.object, created };
   return { entry, created };
 }
 
-async function replace(registry: RegistryContext, request: UpdateRequest, existing: Entry): Promise<Step> {
+/** @param undo takes what gives back what this attempt takes */
+async function replace(registry: RegistryContext, request: UpdateRequest, existing: Entry, undo: AdmissionAttributes["undo"]): Promise<Step> {
   const { resource } = request.target;
   const { strategy } = resource.definition;
   const store = storeOf(resource);
@@ -56,7 +63,7 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   checkNames(next, request);
   dedupOwnerReferences(next.metadata, request.warnings, "sent");
   trackManagedFields(next, old);
-  const attributes = updateAttributes(request, next, old);
+  const attributes = { ...updateAttributes(request, next, old), undo };
   const mutating = registry.admission.mutate(attributes);
   if (mutating !== undefined) await mutating;
   dedupOwnerReferences(next.metadata, request.warnings, "admitted");
@@ -74,7 +81,7 @@ function updateAttributes(request: UpdateRequest, object: KubeObject, oldObject:
   const { target, subresource, name, user, dryRun, warnings } = request;
   const { group, resource } = target.resource.definition;
   const namespace = group === "" && resource === "namespaces" ? name : request.namespace;
-  return { operation: "UPDATE", target, subresource, namespace, name, object, oldObject, user, dryRun, warnings };
+  return { operation: "UPDATE", target, subresource, namespace, name, object, oldObject, user, dryRun, warnings, undo: [] };
 }
 
 async function checkValidUpdate(
@@ -132,7 +139,7 @@ function isFinished(next: KubeObject, old: KubeObject, strategy: Strategy): bool
 }
 
 /** A PUT of what does not exist, where the kind allows it. */
-async function createMissing(registry: RegistryContext, request: UpdateRequest): Promise<Step> {
+async function createMissing(registry: RegistryContext, request: UpdateRequest, undo: AdmissionAttributes["undo"]): Promise<Step> {
   const { resource } = request.target;
   const { namespace, name } = request;
   if (request.subresource !== "" || !(resource.definition.allowCreateOnUpdate || request.createsMissing)) {
@@ -145,7 +152,7 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest):
   wipeSystemFields(object.metadata);
   dedupOwnerReferences(object.metadata, request.warnings, "sent");
   trackManagedFields(object, undefined);
-  const attributes = createAttributes(request, object);
+  const attributes = { ...createAttributes(request, object), undo };
   await registry.admission.mutate(attributes);
   await prepareNew(registry, request, object);
   await registry.admission.validate(attributes);

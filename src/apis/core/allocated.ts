@@ -8,15 +8,24 @@ export interface Allocated {
   has(value: number, now: number): boolean;
   /** Gives it out to a request that has not been stored yet. */
   reserve(value: number, now: number): void;
-  /** The next free one, starting after the last; undefined when none is left. */
+  /** Takes it back from a request that was not stored. */
+  release(value: number): void;
+  /** The next free one, starting after the last; one of those kept when the others are gone; undefined when none is left. */
   next(now: number): number | undefined;
   /** What one service holds now, in place of what it held. */
   hold(owner: string, values: readonly number[]): void;
   clear(): void;
 }
 
-/** @param from the first that is given out without being asked for; below it only those asked for @param to the last */
-export function allocated({ from, to }: { readonly from: number; readonly to: number }): Allocated {
+export interface Range {
+  /** The first there is. Those before `from` are kept for who asks for one, and given out when the others are gone. */
+  readonly first: number;
+  readonly from: number;
+  /** The last. */
+  readonly to: number;
+}
+
+export function allocated({ first, from, to }: Range): Allocated {
   const holders = new Map<number, string>();
   const held = new Map<string, readonly number[]>();
   const reserved = new Map<number, number>();
@@ -33,6 +42,7 @@ export function allocated({ from, to }: { readonly from: number; readonly to: nu
   return {
     has,
     reserve: (value, now) => void reserved.set(value, now + reservationMs),
+    release: (value) => void reserved.delete(value),
     next(now) {
       const count = to - from + 1;
       for (let step = 0; step < count; step++) {
@@ -41,6 +51,7 @@ export function allocated({ from, to }: { readonly from: number; readonly to: nu
         cursor = value + 1;
         return value;
       }
+      for (let value = first; value < from; value++) if (!has(value, now)) return value;
       return undefined;
     },
     hold(owner, values) {

@@ -7,9 +7,9 @@ import { openServiceAddresses } from "./service-addresses.ts";
 
 const services: Place = ["/services", "ns"];
 let cluster: MemoryRegistry;
-let now = 0;
+const now = 0;
 
-/** 10.0.0.0/27: those asked for are 1 to 16, those given out 17 to 30. */
+/** 10.0.0.0/27: those kept for who asks are 1 to 16, those given out first 17 to 30. */
 before(async () => {
   const clock = { now: () => now, after: () => () => {} };
   const range = parseIpRange("10.0.0.0/27");
@@ -28,7 +28,10 @@ test("each service has its own address, also when many come at once, and it is f
   assert.equal(new Set(given).size, 14);
   assert.deepEqual(made[0]?.spec.clusterIPs, [given[0]]);
   assert.deepEqual([made[0]?.spec.ipFamilies, made[0]?.spec.ipFamilyPolicy], [["IPv4"], "SingleStack"]);
+  const kept = await Promise.all(Array.from({ length: 16 }, (_none, index) => create(`kept${index}`)));
+  assert.equal(new Set([...given, ...kept.map(({ spec }) => spec.clusterIP)]).size, 30);
   await assert.rejects(create("more"), /spec.clusterIPs: Invalid value: \[\]: failed to allocate a serviceIP: range is full/);
+  for (const { metadata } of kept) await cluster.delete(services, metadata.name as string);
   for (const { metadata } of made) await cluster.delete(services, metadata.name as string);
   assert.ok(given.includes((await create("more")).spec.clusterIP));
   await cluster.delete(services, "more");
@@ -56,10 +59,14 @@ test("a dry run takes nothing", async () => {
   assert.equal((await create("wet", { clusterIP: "10.0.0.6" })).spec.clusterIP, "10.0.0.6");
 });
 
-test("a creation that fails holds its address for a minute at most", async () => {
+test("a write that fails gives back what it took", async () => {
   await assert.rejects(create("wet", { clusterIP: "10.0.0.7" }), /already exists/);
-  await assert.rejects(create("late", { clusterIP: "10.0.0.7" }), /already allocated/);
-  now += 60_001;
+  await assert.rejects(create("Invalid", { clusterIP: "10.0.0.7" }), /is invalid/);
+  const refused = cluster.change(services, "headless", ({ metadata, spec }) => {
+    metadata.uid = "another";
+    Object.assign(spec, { type: "NodePort", clusterIP: "10.0.0.7", clusterIPs: ["10.0.0.7"] });
+  });
+  await assert.rejects(refused, /is invalid|cannot be fulfilled/);
   assert.equal((await create("late", { clusterIP: "10.0.0.7" })).spec.clusterIP, "10.0.0.7");
 });
 

@@ -25,9 +25,9 @@ export interface ServiceAddressesOptions {
 }
 
 /** `--service-node-port-range`'s default. */
-const nodePortRange = { from: 30000, to: 32767 };
+const nodePortRange = { first: 30000, from: 30000, to: 32767 };
 
-/** The low addresses are for those who ask for one: a sixteenth of the range, from 16 to 256 of them, and none of a small range. */
+/** The low addresses are kept for those who ask for one: a sixteenth of the range, from 16 to 256 of them, and none of a small range. */
 function firstGivenOut(range: IpRange): number {
   const kept = Math.min(Math.max(16, Math.floor(range.size / 16)), 256);
   return range.size <= 16 + 2 ? 1 : kept + 1;
@@ -38,7 +38,7 @@ export interface ServiceAddresses extends AdmissionPlugin {
 }
 
 export function openServiceAddresses({ catalog, clock, range }: ServiceAddressesOptions): ServiceAddresses {
-  const addresses = allocated({ from: Math.min(firstGivenOut(range), lastIndex(range)), to: lastIndex(range) });
+  const addresses = allocated({ first: 1, from: Math.min(firstGivenOut(range), lastIndex(range)), to: lastIndex(range) });
   const nodePorts = allocated(nodePortRange);
   let subscription: CacheSubscription | undefined;
   let starting: Promise<void> | undefined;
@@ -131,19 +131,28 @@ function nextOf(pool: Allocated, { now, refresh }: Pools): number | undefined {
 }
 
 /** Nothing is reserved before all of the service could be given, and nothing by a dry run. */
-function give({ object, oldObject, dryRun, name }: AdmissionAttributes, pools: Pools): void {
+function give({ object, oldObject, dryRun, name, undo }: AdmissionAttributes, pools: Pools): void {
   const { spec } = object as KubeObject;
   if (oldObject !== undefined) keepAllocated(spec, oldObject.spec);
   const errors = new FieldErrors();
-  const reservations: (() => void)[] = [];
+  const reservations: Reservation[] = [];
   if (needsAddress(spec)) giveAddress(spec, oldObject?.spec ?? {}, pools, reservations, errors);
   if (needsNodePorts(spec)) giveNodePorts(spec, oldObject?.spec ?? {}, pools, reservations, errors);
   if (!errors.empty) throw invalid("", "Service", object?.metadata.name ?? name, errors.causes);
-  if (!dryRun) for (const reserve of reservations) reserve();
+  if (dryRun) return;
+  for (const { pool, value } of reservations) {
+    pool.reserve(value, pools.now);
+    undo.push(() => pool.release(value));
+  }
 }
 
-function giveAddress(spec: Part, old: Part, pools: Pools, reservations: (() => void)[], errors: FieldErrors): void {
-  const { addresses, range, now } = pools;
+interface Reservation {
+  readonly pool: Allocated;
+  readonly value: number;
+}
+
+function giveAddress(spec: Part, old: Part, pools: Pools, reservations: Reservation[], errors: FieldErrors): void {
+  const { addresses, range } = pools;
   const asked: string | undefined = spec.clusterIP || items(spec.clusterIPs)[0] || undefined;
   setFamilies(spec, { headless: asked === "None", family: range.family });
   if (asked === "None" || (asked !== undefined && items(old.clusterIPs).includes(asked as unknown as Part))) return setAddress(spec, asked);
@@ -157,7 +166,7 @@ function giveAddress(spec: Part, old: Part, pools: Pools, reservations: (() => v
   };
   if (index === undefined) return refuse(asked === undefined ? "range is full" : notInRange(asked, range));
   if (isTaken(addresses, index, pools)) return refuse("provided IP is already allocated");
-  reservations.push(() => addresses.reserve(index, now));
+  reservations.push({ pool: addresses, value: index });
   setAddress(spec, addressAt(range, index));
 }
 
@@ -178,8 +187,8 @@ function setFamilies(spec: Part, { headless, family }: { headless: boolean; fami
 }
 
 /** Ports of one number and different protocols share a node port. */
-function giveNodePorts(spec: Part, old: Part, pools: Pools, reservations: (() => void)[], errors: FieldErrors): void {
-  const { nodePorts, now } = pools;
+function giveNodePorts(spec: Part, old: Part, pools: Pools, reservations: Reservation[], errors: FieldErrors): void {
+  const { nodePorts } = pools;
   const held = new Set(portsOf(old));
   const here = new Map<number, Set<string>>();
   for (const [index, port] of items(spec.ports).entries()) {
@@ -195,7 +204,7 @@ function giveNodePorts(spec: Part, old: Part, pools: Pools, reservations: (() =>
     if (given < nodePortRange.from || given > nodePortRange.to) {
       errors.invalid(path, given, `provided port is not in the valid range. The range of valid ports is ${nodePortRange.from}-${nodePortRange.to}`);
     } else if (!mine && (protocols.size > 0 || isTaken(nodePorts, given, pools))) errors.invalid(path, given, "provided port is already allocated");
-    else if (!held.has(given)) reservations.push(() => nodePorts.reserve(given, now));
+    else if (!held.has(given)) reservations.push({ pool: nodePorts, value: given });
     here.set(given, protocols.add(port.protocol));
     port.nodePort = given;
   }
