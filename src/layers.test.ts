@@ -47,6 +47,11 @@ for (const [part, allowed] of layers) {
   });
 }
 
+test("one file writes to the store", () => {
+  const writing = files.filter((file) => !/^(?:storage|testing)\//.test(file) && /\bstorage\.commit\(/.test(readFileSync(join(root, file), "utf8")));
+  assert.deepEqual(writing, ["registry/commit.ts"]);
+});
+
 test("every part is in the table", () => {
   const known = new Set([...layers.map(([part]) => part), "cli", "testing", "e2e"]);
   const parts = new Set(files.filter((file) => file.includes("/")).map((file) => file.split("/")[0] as string));

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { encodeObject } from "../lib/schema/encode.ts";
+import { builtinSchema } from "../resource/builtin-schemas.ts";
+import type { Seal } from "../storage/contract.ts";
+import { type EntrySource, entryFromStored } from "./entry.ts";
+
+const schema = builtinSchema("io.k8s.api.core.v1.ConfigMap");
+const source: EntrySource = { prefix: "/registry/configmaps/", fingerprint: 7, schema, selectableFields: {} };
+const metadata = { name: "a", namespace: "n", creationTimestamp: "2020-01-01T00:00:00Z" };
+const { json, versionOffset, itemOffset } = encodeObject({ kind: "ConfigMap", apiVersion: "v1", metadata }, schema);
+const withUnknown = Buffer.from(`${json.toString().slice(0, -1)},"unknown":1}`);
+
+const rows: [what: string, seal: Seal | undefined, servesUnknown: boolean][] = [
+  ["sealed by this definition: the bytes as they are", { fingerprint: 7, versionOffset, itemOffset }, true],
+  ["sealed by another one: encoded anew", { fingerprint: 8, versionOffset, itemOffset }, false],
+  ["not sealed: encoded anew", undefined, false],
+];
+for (const [what, seal, servesUnknown] of rows) {
+  test(what, () => {
+    const stored = { key: "/registry/configmaps/n/a", revision: 5, value: withUnknown, ...(seal && { seal }) };
+    const served = JSON.parse(entryFromStored(stored, source).json.toString());
+    assert.deepEqual(served.metadata, { ...metadata, resourceVersion: "5" });
+    assert.equal("unknown" in served, servesUnknown);
+  });
+}
