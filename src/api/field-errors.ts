@@ -15,6 +15,9 @@ const bodyOfValue = (value: unknown): string => {
   return text.replace(htmlUnsafe, escapeHtml);
 };
 
+/** Errors told at once. Each is longer than what it is about: a body of 3 MiB could ask for an answer of a hundred. Upstream tells all. */
+const causesMax = 1000;
+
 export class FieldErrors {
   readonly causes: StatusCause[] = [];
 
@@ -62,6 +65,6 @@ export class FieldErrors {
   }
 
   #add(reason: string, field: string, message: string): void {
-    this.causes.push({ reason, message, field });
+    if (this.causes.length < causesMax) this.causes.push({ reason, message, field });
   }
 }

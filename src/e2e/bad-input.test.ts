@@ -136,6 +136,14 @@ describe("bad input", () => {
     assert.deepEqual(body.items[0].data, { kept: "yes" });
   });
 
+  test("a hundred thousand mistakes are answered in short", async () => {
+    const labels = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`-${index}`, "-"]));
+    const { status, text, body } = await client.send({ method: "POST", path: configMaps, body: { metadata: { name: "a", labels } } });
+    assert.equal(status, 422);
+    assert.equal(body.details.causes.length, 1000);
+    assert.ok(text.length < 2 << 20, String(text.length));
+  });
+
   test("__proto__ and constructor are keys like others", async () => {
     const body = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"keys","labels":{"constructor":"c"}},"data":{"__proto__":"p","constructor":"c","10":"ten","9":"nine"}}`;
     const created = await client.send({ method: "POST", path: configMaps, body });
