@@ -322,6 +322,42 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
     ["x", "constructor: 0/1, pods: 1/3", "limits.cpu: 0/2", "24h"],
   ],
   ["lease", "coordination.k8s.io/leases", { spec: { holderIdentity: "me" } }, ["x", "me", "24h"]],
+  ["lease candidate", "coordination.k8s.io/leasecandidates", { spec: { leaseName: "l", binaryVersion: "1.36.0" } }, ["x", "l", "1.36.0", "", "24h"]],
+  [
+    "storage version",
+    "internal.apiserver.k8s.io/storageversions",
+    { status: { storageVersions: [{ apiServerID: "a", encodingVersion: "v1" }] } },
+    ["x", "<unset>", "a=v1", "24h"],
+  ],
+  [
+    "migration",
+    "storagemigration.k8s.io/storageversionmigrations",
+    { spec: { resource: { group: "apps", resource: "deployments" } } },
+    ["x", "deployments.apps"],
+  ],
+  [
+    "policy binding: a parameter by name",
+    "admissionregistration.k8s.io/validatingadmissionpolicybindings",
+    { spec: { policyName: "p", paramRef: { name: "n" } } },
+    ["x", "p", "*/n", "24h"],
+  ],
+  [
+    "policy binding: parameters by selector",
+    "admissionregistration.k8s.io/validatingadmissionpolicybindings",
+    {
+      spec: {
+        policyName: "p",
+        paramRef: { selector: { matchLabels: { b: "2", a: "1" }, matchExpressions: [{ key: "k", operator: "In", values: ["v", "w"] }] } },
+      },
+    },
+    [
+      "x",
+      "p",
+      "&LabelSelector{MatchLabels:map[string]string{a: 1,b: 2,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,Operator:In,Values:[v w],},},}",
+      "24h",
+    ],
+  ],
+  ["policy binding: no parameter", "admissionregistration.k8s.io/validatingadmissionpolicybindings", { spec: {} }, ["x", "", "<unset>", "24h"]],
   ["priority class", "scheduling.k8s.io/priorityclasses", { value: 7, preemptionPolicy: "Never" }, ["x", 7, false, "24h", "Never"]],
   [
     "certificate request",

@@ -1,5 +1,5 @@
 /** What tables show of the built-in kinds. A kind without a row shows its name and when it was created. Source: upstream's printers */
-import type { KubeObject } from "../api/object.ts";
+import { formatGroupResource, type KubeObject } from "../api/object.ts";
 import { humanDuration } from "../lib/duration/duration.ts";
 import { ageColumn, nameColumn } from "../resource/common-columns.ts";
 import type { Column } from "../resource/contract.ts";
@@ -7,7 +7,7 @@ import { admissionregistrationColumns } from "./admissionregistration/columns.ts
 import { appsColumns } from "./apps/columns.ts";
 import { autoscalingColumns } from "./autoscaling/columns.ts";
 import { batchColumns } from "./batch/columns.ts";
-import { flag, integer, text } from "./column.ts";
+import { firstThree, flag, integer, text } from "./column.ts";
 import { coreColumns } from "./core/columns.ts";
 import { items } from "./fields.ts";
 import { flowcontrolColumns } from "./flowcontrol/columns.ts";
@@ -20,11 +20,15 @@ const smallGroups: Readonly<Record<string, readonly Column[]>> = {
   "certificates.k8s.io/certificatesigningrequests": [
     nameColumn,
     ageColumn,
-    text("SignerName", "signerName indicates the requested signer, and is a qualified name.", ({ spec }) => spec?.signerName || "<none>"),
+    text(
+      "SignerName",
+      'Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`. If empty, it will be defaulted:\n 1. If it\'s a kubelet client certificate, it is assigned\n    "kubernetes.io/kube-apiserver-client-kubelet".\n 2. If it\'s a kubelet serving certificate, it is assigned\n    "kubernetes.io/kubelet-serving".\n 3. Otherwise, it is assigned "kubernetes.io/legacy-unknown".\nDistribution of trust for signers happens out of band. You can select on this field using `spec.signerName`.',
+      ({ spec }) => spec?.signerName || "<none>",
+    ),
     text("Requestor", "Base64-encoded PKCS#10 CSR data", ({ spec }) => spec?.username ?? ""),
     text(
       "RequestedDuration",
-      "expirationSeconds is the requested duration of validity of the issued certificate. The certificate signer may issue a certificate with a different validity duration so a client must check the delta between the notBefore and and notAfter fields in the issued certificate to determine the actual duration.  The v1.22+ in-tree implementations of the well-known Kubernetes signers will honor this field as long as the requested duration is not greater than the maximum duration they will honor per the --cluster-signing-duration CLI flag to the Kubernetes controller manager.  Certificate signers may not honor this field for various reasons:    1. Old signer that is unaware of the field (such as the in-tree      implementations prior to v1.22)   2. Signer whose configured maximum is shorter than the requested duration   3. Signer whose configured minimum is longer than the requested duration  The minimum valid value for expirationSeconds is 600, i.e. 10 minutes.",
+      "expirationSeconds is the requested duration of validity of the issued certificate. The certificate signer may issue a certificate with a different validity duration so a client must check the delta between the notBefore and and notAfter fields in the issued certificate to determine the actual duration.\n\nThe v1.22+ in-tree implementations of the well-known Kubernetes signers will honor this field as long as the requested duration is not greater than the maximum duration they will honor per the --cluster-signing-duration CLI flag to the Kubernetes controller manager.\n\nCertificate signers may not honor this field for various reasons:\n\n  1. Old signer that is unaware of the field (such as the in-tree\n     implementations prior to v1.22)\n  2. Signer whose configured maximum is shorter than the requested duration\n  3. Signer whose configured minimum is longer than the requested duration\n\nThe minimum valid value for expirationSeconds is 600, i.e. 10 minutes.",
       ({ spec }) => (spec?.expirationSeconds === undefined ? "<none>" : humanDuration(spec.expirationSeconds * 1000)),
     ),
     text("Condition", 'conditions applied to the request. Known conditions are "Approved", "Denied", and "Failed".', requestCondition),
@@ -33,7 +37,7 @@ const smallGroups: Readonly<Record<string, readonly Column[]>> = {
     nameColumn,
     text(
       "SignerName",
-      "signerName indicates the associated signer, if any.  In order to create or update a ClusterTrustBundle that sets signerName, you must have the following cluster-scoped permission: group=certificates.k8s.io resource=signers resourceName=<the signer name> verb=attest.  If signerName is not empty, then the ClusterTrustBundle object must be named with the signer name as a prefix (translating slashes to colons). For example, for the signer name `example.com/foo`, valid ClusterTrustBundle object names include `example.com:foo:abc` and `example.com:foo:v1`.  If signerName is empty, then the ClusterTrustBundle object's name must not have such a prefix.  List/watch requests for ClusterTrustBundles can filter on this field using a `spec.signerName=NAME` field selector.",
+      "signerName indicates the associated signer, if any.\n\nIn order to create or update a ClusterTrustBundle that sets signerName, you must have the following cluster-scoped permission: group=certificates.k8s.io resource=signers resourceName=<the signer name> verb=attest.\n\nIf signerName is not empty, then the ClusterTrustBundle object must be named with the signer name as a prefix (translating slashes to colons). For example, for the signer name `example.com/foo`, valid ClusterTrustBundle object names include `example.com:foo:abc` and `example.com:foo:v1`.\n\nIf signerName is empty, then the ClusterTrustBundle object's name must not have such a prefix.\n\nList/watch requests for ClusterTrustBundles can filter on this field using a `spec.signerName=NAME` field selector.",
       ({ spec }) => spec?.signerName || "<none>",
     ),
   ],
@@ -44,6 +48,27 @@ const smallGroups: Readonly<Record<string, readonly Column[]>> = {
       "holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader Election is used, the holder identity must be equal to the elected LeaseCandidate.metadata.name field.",
       ({ spec }) => spec?.holderIdentity ?? "",
     ),
+    ageColumn,
+  ],
+  "coordination.k8s.io/leasecandidates": [
+    nameColumn,
+    text(
+      "LeaseName",
+      "LeaseName is the name of the lease for which this candidate is contending. This field is immutable.",
+      ({ spec }) => spec?.leaseName ?? "",
+    ),
+    text("BinaryVersion", "", ({ spec }) => spec?.binaryVersion ?? ""),
+    text("EmulationVersion", "", ({ spec }) => spec?.emulationVersion ?? ""),
+    ageColumn,
+  ],
+  "internal.apiserver.k8s.io/storageversions": [
+    nameColumn,
+    text(
+      "CommonEncodingVersion",
+      "commonEncodingVersion is set to an encoding storage version if all API server instances share that same version. If they don't share one storage version, this field is left empty. API servers should finish updating its storageVersionStatus entry before serving write operations, so that this field will be in sync with the reality.",
+      ({ status }) => status?.commonEncodingVersion ?? "<unset>",
+    ),
+    text("StorageVersions", "storageVersions lists the reported versions per API server instance.", storageVersions),
     ageColumn,
   ],
   "node.k8s.io/runtimeclasses": [nameColumn, text("Handler", "", ({ handler }) => handler ?? ""), ageColumn],
@@ -65,17 +90,17 @@ const smallGroups: Readonly<Record<string, readonly Column[]>> = {
     nameColumn,
     text(
       "Node",
-      "NodeName identifies the node which provides the resources in this pool. A field selector can be used to list only ResourceSlice objects belonging to a certain node.  This field can be used to limit access from nodes to ResourceSlices with the same node name. It also indicates to autoscalers that adding new nodes of the same type as some old node might also make new resources available.  Exactly one of NodeName, NodeSelector, AllNodes, and PerDeviceNodeSelection must be set. This field is immutable.",
+      "NodeName identifies the node which provides the resources in this pool. A field selector can be used to list only ResourceSlice objects belonging to a certain node.\n\nThis field can be used to limit access from nodes to ResourceSlices with the same node name. It also indicates to autoscalers that adding new nodes of the same type as some old node might also make new resources available.\n\nExactly one of NodeName, NodeSelector, AllNodes, and PerDeviceNodeSelection must be set. This field is immutable.",
       ({ spec }) => spec?.nodeName ?? "",
     ),
     text(
       "Driver",
-      "Driver identifies the DRA driver providing the capacity information. A field selector can be used to list only ResourceSlice objects with a certain driver name.  Must be a DNS subdomain and should end with a DNS domain owned by the vendor of the driver. It should use only lower case characters. This field is immutable.",
+      "Driver identifies the DRA driver providing the capacity information. A field selector can be used to list only ResourceSlice objects with a certain driver name.\n\nMust be a DNS subdomain and should end with a DNS domain owned by the vendor of the driver. It should use only lower case characters. This field is immutable.",
       ({ spec }) => spec?.driver ?? "",
     ),
     text(
       "Pool",
-      "Name is used to identify the pool. For node-local devices, this is often the node name, but this is not required.  It must not be longer than 253 characters and must consist of one or more DNS sub-domains separated by slashes. This field is immutable.",
+      "Name is used to identify the pool. For node-local devices, this is often the node name, but this is not required.\n\nIt must not be longer than 253 characters and must consist of one or more DNS sub-domains separated by slashes. This field is immutable.",
       ({ spec }) => spec?.pool?.name ?? "",
     ),
     ageColumn,
@@ -97,6 +122,12 @@ const smallGroups: Readonly<Record<string, readonly Column[]>> = {
       "PreemptionPolicy",
       "preemptionPolicy is the Policy for preempting pods with lower priority. One of Never, PreemptLowerPriority. Defaults to PreemptLowerPriority if unset.",
       ({ preemptionPolicy }) => preemptionPolicy ?? "",
+    ),
+  ],
+  "storagemigration.k8s.io/storageversionmigrations": [
+    nameColumn,
+    text("Resource", "Fully qualified resource to migrate", ({ spec }) =>
+      formatGroupResource({ group: spec?.resource?.group ?? "", resource: spec?.resource?.resource ?? "" }),
     ),
   ],
 };
@@ -129,4 +160,10 @@ function claimState({ metadata, status }: KubeObject): string {
   states.push("allocated");
   if (items(status.reservedFor).length > 0) states.push("reserved");
   return states.join(",");
+}
+
+function storageVersions({ status }: KubeObject): string {
+  return (
+    firstThree(items(status?.storageVersions).map(({ apiServerID, encodingVersion }) => `${apiServerID ?? ""}=${encodingVersion ?? ""}`)) || "<unset>"
+  );
 }

@@ -3,6 +3,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { ageColumn, nameColumn } from "../../resource/common-columns.ts";
 import type { Column } from "../../resource/contract.ts";
 import { count, integer, text } from "../column.ts";
+import { items, type Part } from "../fields.ts";
 
 const webhookColumns: readonly Column[] = [
   nameColumn,
@@ -42,8 +43,18 @@ export const admissionregistrationColumns: Readonly<Record<string, readonly Colu
   "admissionregistration.k8s.io/validatingwebhookconfigurations": webhookColumns,
 };
 
-/** `namespace/name`; nobody knows here whether the parameter has a namespace. */
+/** `namespace/name`; nobody knows here whether the parameter has a namespace. A selector reads as Go prints it. */
 function paramRef({ spec }: KubeObject): string {
-  const { namespace, name } = spec?.paramRef ?? {};
-  return name ? `${namespace || "*"}/${name}` : "<unset>";
+  const { namespace, name, selector } = spec?.paramRef ?? {};
+  if (name) return `${namespace || "*"}/${name}`;
+  return selector === undefined ? "<unset>" : goSelector(selector);
+}
+
+function goSelector({ matchLabels = {}, matchExpressions }: Part): string {
+  const labels = Object.entries(matchLabels).sort(([a], [b]) => (a < b ? -1 : 1));
+  const pairs = labels.map(([key, value]) => `${key}: ${value},`).join("");
+  const expressions = items(matchExpressions).map(
+    ({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`,
+  );
+  return `&LabelSelector{MatchLabels:map[string]string{${pairs}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`;
 }

@@ -15,12 +15,12 @@ const deploymentColumns: readonly Column[] = [
   text("Ready", readyText, readyOfDesired),
   text(
     "Up-to-date",
-    "Total number of non-terminated pods targeted by this deployment that have the desired template spec.",
+    "Total number of non-terminating pods targeted by this deployment that have the desired template spec.",
     ({ status }) => status?.updatedReplicas ?? 0,
   ),
   text(
     "Available",
-    "Total number of available pods (ready for at least minReadySeconds) targeted by this deployment.",
+    "Total number of available non-terminating pods (ready for at least minReadySeconds) targeted by this deployment.",
     ({ status }) => status?.availableReplicas ?? 0,
   ),
   ageColumn,
@@ -38,15 +38,19 @@ const replicaSetColumns: readonly Column[] = [
   nameColumn,
   integer(
     "Desired",
-    "Replicas is the number of desired replicas. This is a pointer to distinguish between explicit zero and unspecified. Defaults to 1. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller/#what-is-a-replicationcontroller",
+    "Replicas is the number of desired pods. This is a pointer to distinguish between explicit zero and unspecified. Defaults to 1. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicaset",
     ({ spec }) => spec?.replicas ?? 0,
   ),
   integer(
     "Current",
-    "Replicas is the most recently observed number of replicas. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller/#what-is-a-replicationcontroller",
+    "Replicas is the most recently observed number of non-terminating pods. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicaset",
     ({ status }) => status?.replicas ?? 0,
   ),
-  integer("Ready", "The number of ready replicas for this replica set.", ({ status }) => status?.readyReplicas ?? 0),
+  integer(
+    "Ready",
+    "The number of non-terminating pods targeted by this ReplicaSet with a Ready Condition.",
+    ({ status }) => status?.readyReplicas ?? 0,
+  ),
   ageColumn,
   ...ofTemplate,
   wide(
