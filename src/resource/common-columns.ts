@@ -35,6 +35,26 @@ const createdAtColumn: Column = {
 /** What kinds without columns of their own show. */
 export const defaultColumns: readonly Column[] = [nameColumn, createdAtColumn];
 
+/** Of autoscaling/v1 Scale, which many kinds answer with. */
+export const scaleColumns: readonly Column[] = [
+  { ...nameColumn, format: "" },
+  {
+    name: "Desired",
+    type: "integer",
+    description: "replicas is the desired number of instances for the scaled object.",
+    priority: 0,
+    value: ({ spec }) => spec?.replicas ?? 0,
+  },
+  {
+    name: "Available",
+    type: "integer",
+    description: "replicas is the actual number of observed instances of the scaled object.",
+    priority: 0,
+    value: ({ status }) => status?.replicas ?? 0,
+  },
+  ageColumn,
+];
+
 export function nameOf({ metadata }: KubeObject): string {
   return metadata.name ?? "";
 }

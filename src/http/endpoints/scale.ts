@@ -12,7 +12,8 @@ import { scaleMapping, updateScale } from "../../registry/scale.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendJsonBytes } from "../representation/object.ts";
-import { encodeWithVersion } from "../representation/version.ts";
+import { tableOfScale } from "../representation/table.ts";
+import { encodeWithVersion, type VersionedJson } from "../representation/version.ts";
 import { decodeOptions } from "./write-request.ts";
 
 /** @throws ApiError 404, 405 */
@@ -52,5 +53,7 @@ function scaleKind({ info, resolved }: RequestContext): ExpectedKind {
 }
 
 function sendScale(context: RequestContext, scale: KubeObject): void {
-  sendJsonBytes(context, 200, encodeWithVersion(scale, scaleKind(context).schema).json);
+  const { representation, receivedAt } = context;
+  const encode = (): VersionedJson => encodeWithVersion(scale, scaleKind(context).schema);
+  sendJsonBytes(context, 200, representation.kind === "table" ? tableOfScale(scale, encode, representation, receivedAt) : encode().json);
 }

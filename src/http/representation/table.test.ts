@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import type { Resolved, ResourceStore } from "../../resource/contract.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-registry.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
-import { metadataOf, tableBody, tableEvent, tableOfObject } from "./table.ts";
+import { metadataOf, tableBody, tableEvent, tableOfObject, tableOfScale } from "./table.ts";
 
 const metadataRows: [what: string, json: string, want: string][] = [
   ["alone", '{"metadata":{}}', "{}"],
@@ -105,6 +105,21 @@ describe("tables of stored objects", () => {
     const [row] = parse(tableBody([entry], resolved, { version: "v1", includeObject: "None" }, { resourceVersion: "9" }, now)).rows;
     assert.deepEqual(Object.keys(row), ["cells", "conditions", "object"]);
     assert.deepEqual(row.conditions, [{ type: "Completed", status: "True", reason: "Succeeded", message: "The pod has completed successfully." }]);
+  });
+
+  test("a scale has columns of its own", () => {
+    const scale = { metadata: { name: "d", resourceVersion: "7" }, spec: { replicas: 3 }, status: { replicas: 2 } };
+    const table = parse(tableOfScale(scale, () => ({ json: Buffer.from("{}"), itemOffset: 1 }), { version: "v1", includeObject: "Object" }, now));
+    assert.deepEqual(
+      table.columnDefinitions.map(({ name, format }: Record<string, unknown>) => [name, format]),
+      [
+        ["Name", ""],
+        ["Desired", ""],
+        ["Available", ""],
+        ["Age", ""],
+      ],
+    );
+    assert.deepEqual([table.metadata, table.rows], [{ resourceVersion: "7" }, [{ cells: ["d", 3, 2, "<unknown>"], object: {} }]]);
   });
 
   test("an object that is not stored has no version", async () => {

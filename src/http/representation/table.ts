@@ -1,7 +1,7 @@
 /** Objects as rows for people: meta.k8s.io Table, `v1` and `v1beta1`. Source: resource-api §4.4; columns are upstream's printers. */
 import type { KubeObject } from "../../api/object.ts";
 import type { ListMeta } from "../../registry/list.ts";
-import { defaultColumns } from "../../resource/common-columns.ts";
+import { defaultColumns, scaleColumns } from "../../resource/common-columns.ts";
 import type { Column, Resolved, ResourceStore } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Representation } from "../contract.ts";
@@ -26,6 +26,12 @@ export function tableOfObject(object: KubeObject, resolved: Resolved, form: Tabl
   const meta = { resourceVersion: object.metadata.resourceVersion ?? "" };
   const head = rowHead(object, resolved, columns, now);
   return encodeTable([encodeRow(head, () => encodeAtVersion(object, resolved), form)], columns, form, meta);
+}
+
+/** @param scale an autoscaling/v1 Scale; used up @param encode writes it as it is served */
+export function tableOfScale(scale: KubeObject, encode: () => VersionedJson, form: TableForm, now: number): Buffer {
+  const row = encodeRow(`{"cells":[${encodeCells(scale, scaleColumns, now)}],"object":`, encode, form);
+  return encodeTable([row], scaleColumns, form, { resourceVersion: scale.metadata.resourceVersion ?? "" });
 }
 
 function columnsOf({ resource }: Resolved): readonly Column[] {
@@ -60,8 +66,11 @@ function encodeColumn({ name, type, format = "", description, priority }: Column
 /** A row up to its object. */
 function rowHead(object: KubeObject, { resource }: Resolved, columns: readonly Column[], now: number): string {
   const conditions = resource.definition.strategy.rowConditions(object);
-  const cells = columns.map(({ value }) => encodeCell(value(object, now))).join(",");
-  return `{"cells":[${cells}]${conditions.length === 0 ? "" : `,"conditions":${JSON.stringify(conditions)}`},"object":`;
+  return `{"cells":[${encodeCells(object, columns, now)}]${conditions.length === 0 ? "" : `,"conditions":${JSON.stringify(conditions)}`},"object":`;
+}
+
+function encodeCells(object: KubeObject, columns: readonly Column[], now: number): string {
+  return columns.map(({ value }) => encodeCell(value(object, now))).join(",");
 }
 
 function encodeCell(value: unknown): string {
