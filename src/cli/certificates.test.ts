@@ -19,8 +19,8 @@ async function inDirectory(run: (directory: string) => Promise<void>): Promise<v
   }
 }
 
-test("the CA signs the others; each says what it is for, until when, and names what it must", () => {
-  const { ca, serving, admin } = createCertificates({ now: start, names });
+test("the CA signs the others; each says what it is for, until when, and names what it must", async () => {
+  const { ca, serving, admin } = await createCertificates({ now: start, names });
   const [authority, server, client] = [ca, serving, admin].map(({ cert }) => new X509Certificate(cert)) as [
     X509Certificate,
     X509Certificate,
@@ -42,7 +42,12 @@ test("the CA signs the others; each says what it is for, until when, and names w
 });
 
 /** What a later start finds, and which of the three it keeps. */
-const laterRows: [what: string, change: (directory: string) => void, later: { days?: number; names?: string[] }, kept: (keyof Certificates)[]][] = [
+const laterRows: [
+  what: string,
+  change: (directory: string) => void | Promise<void>,
+  later: { days?: number; names?: string[] },
+  kept: (keyof Certificates)[],
+][] = [
   ["nothing changed", () => {}, {}, ["ca", "serving", "admin"]],
   ["31 days before the end", () => {}, { days: 365 - 31 }, ["ca", "serving", "admin"]],
   ["29 days before the end", () => {}, { days: 365 - 29 }, ["ca"]],
@@ -54,14 +59,14 @@ const laterRows: [what: string, change: (directory: string) => void, later: { da
   ["the CA's key is gone", (directory) => rmSync(join(directory, "ca.key")), {}, []],
   [
     "a key of another certificate, left by a start that was killed",
-    (directory) => writeFileSync(join(directory, "apiserver.key"), createCertificates({ now: start, names }).serving.key),
+    async (directory) => writeFileSync(join(directory, "apiserver.key"), (await createCertificates({ now: start, names })).serving.key),
     {},
     ["ca", "admin"],
   ],
   [
     "a certificate of another CA",
-    (directory) => {
-      const { admin } = createCertificates({ now: start, names });
+    async (directory) => {
+      const { admin } = await createCertificates({ now: start, names });
       writeFileSync(join(directory, "admin.key"), admin.key);
       writeFileSync(join(directory, "admin.crt"), admin.cert);
     },
@@ -73,7 +78,7 @@ for (const [what, change, later, kept] of laterRows) {
   test(`a later start: ${what}`, () =>
     inDirectory(async (directory) => {
       const first = await ensureCertificates(directory, { now: start, names });
-      change(directory);
+      await change(directory);
       const options = { now: start + (later.days ?? 1) * dayMs, names: later.names ?? names };
       const second = await ensureCertificates(directory, options);
       for (const name of ["ca", "serving", "admin"] as const) assert.equal(second[name].cert === first[name].cert, kept.includes(name), name);

@@ -21,7 +21,7 @@ export async function servingSetup(options: SetupOptions, names: readonly string
   if ((tlsCertFile === undefined) !== (tlsPrivateKeyFile === undefined))
     throw new Error("tls-cert-file and tls-private-key-file must be given together");
   const certificateOptions = { now: options.clock.now(), names };
-  const own = dataDir === undefined ? createCertificates(certificateOptions) : await ensureCertificates(dataDir, certificateOptions);
+  const own = await (dataDir === undefined ? createCertificates(certificateOptions) : ensureCertificates(dataDir, certificateOptions));
   const given =
     tlsCertFile === undefined ? undefined : { cert: await readFile(tlsCertFile, "utf8"), key: await readFile(tlsPrivateKeyFile as string, "utf8") };
   const givenCa = clientCaFile === undefined ? "" : await readFile(clientCaFile, "utf8");

@@ -15,8 +15,8 @@ import { type Listener, listen } from "./listen.ts";
 const silent = { info() {}, warn() {}, error() {} };
 const bodyBytesMax = 1000;
 let certificates: Certificates;
-before(() => {
-  certificates = createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
+before(async () => {
+  certificates = await createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
 });
 
 /** What the server under test does, by path. */
@@ -238,7 +238,7 @@ describe("client certificates", () => {
 
   test("of another authority", async () => {
     const listener = await open();
-    const other = createCertificates({ now: Date.now(), names: [] });
+    const other = await createCertificates({ now: Date.now(), names: [] });
     const certificate = (await certificateOf(listener, other.admin)) as { verified: boolean; problem: string };
     assert.equal(certificate.verified, false);
     assert.match(certificate.problem, /^(UNABLE_TO|CERT_SIGNATURE|SELF_SIGNED)/);
@@ -419,7 +419,7 @@ describe("the end", () => {
 
   test("new certificates are shown to new connections", async () => {
     const listener = await open();
-    const fresh = createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
+    const fresh = await createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
     listener.replaceCertificates(fresh.serving, fresh.ca.cert);
     const { send, session } = overHttp2(listener.port, { ca: fresh.ca.cert, ...fresh.admin });
     assert.equal(JSON.parse((await send("GET", "/about")).text).peerCertificate.verified, true);

@@ -1,0 +1,109 @@
+/** Makes X.509 certificates with P-256 keys. Node's crypto reads certificates but does not make them. Source: RFC 5280. */
+import { isIP } from "node:net";
+
+/** A certificate and its private key, both PEM. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface Subject {
+  readonly commonName: string;
+  readonly organization?: string;
+}
+
+/** Milliseconds since 1970, whole seconds count. */
+export interface Validity {
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+export interface Leaf extends Validity {
+  readonly subject: Subject;
+  readonly usage: "server" | "client";
+  /** DNS names and addresses. */
+  readonly names: readonly string[];
+}
+
+const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+
+/** An authority that signs itself. */
+export async function createAuthority({ subject, notBefore, notAfter }: { subject: Subject } & Validity): Promise<KeyPair> {
+  const x509 = await loadX509();
+  const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: serialNumber(),
+    name: nameOf(subject),
+    notBefore: new Date(notBefore),
+    notAfter: new Date(notAfter),
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return { cert: `${certificate.toString("pem")}\n`, key: await privateKeyPem(keys.privateKey) };
+}
+
+/** A certificate with a fresh key. @throws Error when the authority's key is not of the curve P-256 */
+export async function issueCertificate(authority: KeyPair, { subject, usage, names, notBefore, notAfter }: Leaf): Promise<KeyPair> {
+  const x509 = await loadX509();
+  const issuer = new x509.X509Certificate(authority.cert);
+  const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const purpose = usage === "server" ? x509.ExtendedKeyUsage.serverAuth : x509.ExtendedKeyUsage.clientAuth;
+  const alternatives = names.map(alternativeName);
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject: nameOf(subject),
+    issuer: issuer.subjectName,
+    notBefore: new Date(notBefore),
+    notAfter: new Date(notAfter),
+    signingAlgorithm: algorithm,
+    publicKey: keys.publicKey,
+    signingKey: await importKey(authority.key),
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([purpose]),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer),
+      ...(alternatives.length > 0 ? [new x509.SubjectAlternativeNameExtension(alternatives)] : []),
+    ],
+  });
+  return { cert: `${certificate.toString("pem")}\n`, key: await privateKeyPem(keys.privateKey) };
+}
+
+function alternativeName(name: string): { type: "dns" | "ip"; value: string } {
+  if (isIP(name) === 0) return { type: "dns", value: name };
+  // The library misreads IPv6 addresses that end in an IPv4 one; a URL's host has none.
+  return { type: "ip", value: isIP(name) === 6 ? new URL(`http://[${name}]`).hostname.slice(1, -1) : name };
+}
+
+/** Loaded only when a certificate must be made. */
+async function loadX509(): Promise<typeof import("@peculiar/x509")> {
+  await import("reflect-metadata"); // What its dependency injection asks for.
+  return import("@peculiar/x509");
+}
+
+function nameOf({ commonName, organization }: Subject): { CN?: string[]; O?: string[] }[] {
+  return [...(organization === undefined ? [] : [{ O: [organization] }]), { CN: [commonName] }];
+}
+
+/** Positive, and unlike any other. */
+function serialNumber(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[0] = ((bytes[0] as number) & 0x7f) | 0x40;
+  return Buffer.from(bytes).toString("hex");
+}
+
+function importKey(pem: string): Promise<CryptoKey> {
+  const der = Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ""), "base64");
+  return crypto.subtle.importKey("pkcs8", der, algorithm, true, ["sign"]);
+}
+
+async function privateKeyPem(key: CryptoKey): Promise<string> {
+  const base64 = Buffer.from(await crypto.subtle.exportKey("pkcs8", key)).toString("base64");
+  return `-----BEGIN PRIVATE KEY-----\n${base64.replace(/(.{64})/g, "$1\n").trimEnd()}\n-----END PRIVATE KEY-----\n`;
+}
