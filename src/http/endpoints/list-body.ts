@@ -1,50 +1,18 @@
 /** Writes a collection as JSON: slices of what the cache holds, in pieces, so that its memory does not grow with the number of objects. */
 import { formatGroupVersion } from "../../api/object.ts";
-import { indentJson } from "../../lib/json/indent.ts";
 import type { ListMeta, ListResult } from "../../registry/list.ts";
 import type { Resolved, ResourceDefinition } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
-import type { BodyStream, RequestContext } from "../contract.ts";
+import type { RequestContext } from "../contract.ts";
+import { type Piece, pieceBytes, sendPieces } from "../representation/pieces.ts";
 import { entryAtVersion, type VersionedJson } from "../representation/version.ts";
-import { answerHeaders, send } from "../respond.ts";
 
-/** Bytes after which a piece is written. One answer needs a few of them, however long it is. */
-const pieceBytes = 128 << 10;
 const openBrace = 0x7b;
 const comma = 0x2c;
 
-/** Answers in one go when it all fits in one piece, and streams otherwise, letting others run between pieces. */
 export async function sendList(context: RequestContext, { meta, entries }: ListResult): Promise<void> {
   const { head, tail } = envelope(context.resolved as Resolved, meta);
-  const pieces = piecesOf(context.resolved as Resolved, entries, head, tail);
-  let piece = pieces.next().value as Piece;
-  if (piece.last) return send(context, 200, "application/json", context.representation.pretty ? pretty([piece.bytes]) : piece.bytes);
-  if (context.representation.pretty) return send(context, 200, "application/json", pretty([piece.bytes, ...[...pieces].map(({ bytes }) => bytes)]));
-  const stream = context.exchange.stream(200, answerHeaders(context, "application/json"));
-  try {
-    while (!piece.last) {
-      await writePiece(stream, piece.bytes);
-      if (context.exchange.closed) return;
-      piece = pieces.next().value as Piece;
-    }
-  } catch (error) {
-    stream.abort(); // The reader must not take the half for the whole.
-    throw error;
-  }
-  stream.write(piece.bytes);
-  stream.end();
-}
-
-/** Waits until the socket takes more, and lets other requests run in any case. */
-async function writePiece(stream: BodyStream, bytes: Buffer): Promise<void> {
-  if (stream.write(bytes)) await new Promise((resolve) => setImmediate(resolve));
-  else await stream.drained();
-}
-
-/** For a reader at a terminal: the whole text is made at once. */
-function pretty(pieces: Buffer[]): Buffer {
-  const whole = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
-  return Buffer.concat([indentJson(whole.subarray(0, -1)), whole.subarray(-1)]);
+  await sendPieces(context, piecesOf(context.resolved as Resolved, entries, head, tail));
 }
 
 /** What stands before and after the items. Custom resources have all keys sorted, as upstream writes them. */
@@ -61,11 +29,6 @@ function envelope({ resource, version }: Resolved, meta: ListMeta): { head: Buff
     };
   }
   return { head: Buffer.from(`{"kind":${kind},"apiVersion":${apiVersion},"metadata":${JSON.stringify(meta)},"items":[`), tail: Buffer.from("]}\n") };
-}
-
-interface Piece {
-  readonly bytes: Buffer;
-  readonly last: boolean;
 }
 
 function* piecesOf(resolved: Resolved, entries: Iterable<Entry>, head: Buffer, tail: Buffer): Generator<Piece, void, void> {

@@ -3,8 +3,8 @@ import { type ListResult, listEntries } from "../../registry/list.ts";
 import { parseListOptions } from "../../registry/list-options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
-import { sendJsonBytes } from "../representation/object.ts";
-import { tableBody } from "../representation/table.ts";
+import { sendPieces } from "../representation/pieces.ts";
+import { tablePieces } from "../representation/table.ts";
 import { namespaceOf } from "./get.ts";
 import { sendList } from "./list-body.ts";
 
@@ -18,5 +18,5 @@ export async function listObjects(context: RequestContext, _registry: RegistryCo
 export async function sendEntries(context: RequestContext, result: ListResult): Promise<void> {
   const { representation, receivedAt } = context;
   if (representation.kind !== "table") return sendList(context, result);
-  sendJsonBytes(context, 200, tableBody(result.entries, context.resolved as Resolved, representation, result.meta, receivedAt));
+  await sendPieces(context, tablePieces(result.entries, context.resolved as Resolved, representation, result.meta, receivedAt));
 }

@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import type { Resolved, ResourceStore } from "../../resource/contract.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-registry.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
-import { metadataOf, tableBody, tableEvent, tableOfObject, tableOfScale } from "./table.ts";
+import { metadataOf, tableBody, tableEvent, tableOfObject, tableOfScale, tablePieces } from "./table.ts";
 
 const metadataRows: [what: string, json: string, want: string][] = [
   ["alone", '{"metadata":{}}', "{}"],
@@ -55,6 +55,19 @@ describe("tables of stored objects", () => {
     assert.deepEqual(table.rows[0].cells, ["a", 1, "60s"]);
     const { metadata } = parse(entry.json);
     assert.deepEqual(table.rows[0].object, { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata });
+  });
+
+  test("a long list comes in pieces that make up the same text", async () => {
+    const { resolved, entry } = await find("", "configmaps", "a");
+    const form = { version: "v1", includeObject: "None" } as const;
+    const entries = Array.from({ length: 1200 }, () => entry);
+    const pieces = [...tablePieces(entries, resolved, form, { resourceVersion: "9" }, now)];
+    assert.deepEqual(
+      pieces.map(({ last }) => last),
+      [false, false, true],
+    );
+    const whole = tableBody(entries, resolved, form, { resourceVersion: "9" }, now);
+    assert.equal(Buffer.concat(pieces.map(({ bytes }) => bytes)).toString(), `${whole}\n`);
   });
 
   test("no objects, no rows", async () => {

@@ -5,6 +5,7 @@ import { defaultColumns, scaleColumns } from "../../resource/common-columns.ts";
 import type { Column, Resolved, ResourceStore } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Representation } from "../contract.ts";
+import { type Piece, pieceBytes } from "./pieces.ts";
 import { encodeAtVersion, entryAtVersion, type VersionedJson } from "./version.ts";
 
 export type TableForm = Pick<Representation & { kind: "table" }, "version" | "includeObject">;
@@ -13,6 +14,31 @@ export type TableForm = Pick<Representation & { kind: "table" }, "version" | "in
 export function tableBody(entries: Iterable<Entry>, resolved: Resolved, form: TableForm, meta: ListMeta, now: number): Buffer {
   return encodeTable(rowsOf(entries, resolved, form, now), columnsOf(resolved), form, meta);
 }
+
+/** A list, made while it is sent: a piece ends after so many bytes or rows. */
+export function* tablePieces(
+  entries: Iterable<Entry>,
+  resolved: Resolved,
+  form: TableForm,
+  meta: ListMeta,
+  now: number,
+): Generator<Piece, void, void> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  for (const part of partsOf(rowsOf(entries, resolved, form, now), columnsOf(resolved), form, meta)) {
+    parts.push(part);
+    size += part.length;
+    if (size < pieceBytes && parts.length < piecePartsMax) continue;
+    yield { bytes: Buffer.concat(parts), last: false };
+    parts = [];
+    size = 0;
+  }
+  yield { bytes: Buffer.concat([...parts, newline]), last: true };
+}
+
+/** Some 500 rows with the commas between them: a few milliseconds of work. */
+const piecePartsMax = 1024;
+const newline = Buffer.from("\n");
 
 /** One object of a watch. Clients keep the columns, so that only their first event tells them. */
 export function tableEvent(entry: Entry, resolved: Resolved, form: TableForm, now: number, isFirst: boolean): Buffer {
@@ -44,16 +70,23 @@ function* rowsOf(entries: Iterable<Entry>, resolved: Resolved, form: TableForm, 
   for (const entry of entries) yield encodeRow(rowHead(store.decode(entry), resolved, columns, now), () => entryAtVersion(entry, resolved), form);
 }
 
+function encodeTable(rows: Iterable<Buffer>, columns: readonly Column[] | undefined, form: TableForm, meta: ListMeta): Buffer {
+  return Buffer.concat([...partsOf(rows, columns, form, meta)]);
+}
+
 /** @param columns undefined where the client knows them already */
-function encodeTable(rows: Iterable<Buffer>, columns: readonly Column[] | undefined, { version }: TableForm, meta: ListMeta): Buffer {
+function* partsOf(rows: Iterable<Buffer>, columns: readonly Column[] | undefined, { version }: TableForm, meta: ListMeta): Generator<Buffer> {
   const definitions = columns === undefined ? "null" : `[${columns.map(encodeColumn).join(",")}]`;
-  const head = `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"columnDefinitions":${definitions},"rows":[`;
-  const parts: Buffer[] = [Buffer.from(head)];
+  yield Buffer.from(
+    `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"columnDefinitions":${definitions},"rows":[`,
+  );
+  let isFirst = true;
   for (const row of rows) {
-    if (parts.length > 1) parts.push(comma);
-    parts.push(row);
+    if (!isFirst) yield comma;
+    isFirst = false;
+    yield row;
   }
-  return Buffer.concat([...parts, tail]);
+  yield tail;
 }
 
 const comma = Buffer.from(",");

@@ -1,0 +1,45 @@
+/** Answers that may be long are made and written in pieces, so that neither their memory nor the time others wait grows with them. */
+import { indentJson } from "../../lib/json/indent.ts";
+import type { BodyStream, RequestContext } from "../contract.ts";
+import { answerHeaders, send } from "../respond.ts";
+
+/** Part of a compact JSON text that ends with a newline. */
+export interface Piece {
+  readonly bytes: Buffer;
+  readonly last: boolean;
+}
+
+/** Bytes after which a piece is written. One answer needs a few of them, however long it is. */
+export const pieceBytes = 128 << 10;
+
+/** Answers in one go when it all fits in one piece, and streams otherwise, letting others run between pieces. */
+export async function sendPieces(context: RequestContext, pieces: Generator<Piece, void, void>): Promise<void> {
+  let piece = pieces.next().value as Piece;
+  if (context.representation.pretty) return send(context, 200, "application/json", pretty([piece, ...pieces]));
+  if (piece.last) return send(context, 200, "application/json", piece.bytes);
+  const stream = context.exchange.stream(200, answerHeaders(context, "application/json"));
+  try {
+    while (!piece.last) {
+      await writePiece(stream, piece.bytes);
+      if (context.exchange.closed) return;
+      piece = pieces.next().value as Piece;
+    }
+  } catch (error) {
+    stream.abort(); // The reader must not take the half for the whole.
+    throw error;
+  }
+  stream.write(piece.bytes);
+  stream.end();
+}
+
+/** Waits until the socket takes more, and lets other requests run in any case. */
+async function writePiece(stream: BodyStream, bytes: Buffer): Promise<void> {
+  if (stream.write(bytes)) await new Promise((resolve) => setImmediate(resolve));
+  else await stream.drained();
+}
+
+/** For a reader at a terminal: the whole text is made at once, without a newline at its end. */
+function pretty(pieces: readonly Piece[]): Buffer {
+  const whole = Buffer.concat(pieces.map(({ bytes }) => bytes));
+  return indentJson(whole.subarray(0, -1));
+}
