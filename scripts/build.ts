@@ -1,16 +1,33 @@
-/** `npm run build`: compiles src/ to dist/ as JavaScript with types and copies the data, so that the packed package runs on its own. */
+/**
+ * `npm run build`: bundles src/ into dist/, so that the packed package loads a few files instead of two hundred, with the data beside them
+ * and the types under dist/types.
+ */
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, globSync, mkdirSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { writeDescriptions } from "./generate/descriptions.ts";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
 
 rmSync(dist, { recursive: true, force: true });
+mkdirSync(dist);
 const { status } = spawnSync(join(root, "node_modules/.bin/tsc"), ["--project", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
 if (status !== 0) process.exit(status ?? 1);
-for (const file of globSync("data/**/*.json", { cwd: join(root, "src") })) {
-  mkdirSync(dirname(join(dist, file)), { recursive: true });
-  cpSync(join(root, "src", file), join(dist, file));
-}
+await build({
+  absWorkingDir: root,
+  entryPoints: ["src/index.ts", "src/main.ts"],
+  outdir: "dist",
+  bundle: true,
+  splitting: true, // What is loaded only when it is needed stays in files of its own.
+  format: "esm",
+  platform: "node",
+  target: "node24",
+  mainFields: ["module", "main"],
+  external: ["commander", "lmdb", "@kubernetes/client-node"], // The libraries for certificates are bundled: they load in half the time.
+  logLevel: "warning",
+});
+for (const file of globSync("*.json", { cwd: join(root, "src/data") })) cpSync(join(root, "src/data", file), join(dist, file));
+await writeDescriptions(dist);
 chmodSync(join(dist, "main.js"), 0o755);

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=8
 /** The command: flags, signals, exit codes. */
 import { systemClock } from "./api/clock.ts";
 import { FlagError, parseFlags, type Settings } from "./cli/flags.ts";

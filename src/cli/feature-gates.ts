@@ -1,7 +1,7 @@
 /** `--feature-gates`: switches by name. Rules and texts are upstream's. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import type { FeatureGates } from "../api/feature-gates.ts";
+import { readTable } from "../data/data-file.ts";
 import { parseBool } from "./parse-bool.ts";
 
 /** A row of src/data/gates.json. */
@@ -97,5 +97,5 @@ export function knownGates(): readonly Gate[] {
 }
 
 function readGates(): GatesTable {
-  return JSON.parse(readFileSync(new URL("../data/gates.json", import.meta.url), "utf8"));
+  return readTable("gates.json");
 }

@@ -1,6 +1,7 @@
 /** The command line: which flags there are, what they mean, and `--help`. Names, groups and defaults are kube-apiserver's where it has the flag. */
-import { readFileSync } from "node:fs";
+
 import { Command, CommanderError, Option } from "commander";
+import packageJson from "../../package.json" with { type: "json" };
 import { defaultOptions } from "../index.ts";
 import type { ServerOptions } from "../options.ts";
 import { boolValue, byteCount, cidr, durationMs, FlagValueError, integerWithin, ipAddress, oneOf } from "./flag-values.ts";
@@ -335,6 +336,5 @@ function checkTogether(server: Draft["server"]): void {
 
 /** The version of this package, and of the API it serves. */
 function versionText(): string {
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
-  return `Coxswain v${version} (Kubernetes v1.36)`;
+  return `Coxswain v${packageJson.version} (Kubernetes v1.36)`;
 }

@@ -1,5 +1,5 @@
 /** The shape of src/data/resources.json: every built-in resource, groups in discovery order, resources by name. */
-import { readFileSync } from "node:fs";
+import { readTable } from "../data/data-file.ts";
 
 export interface ResourcesTable {
   /** Query parameters by operation: get list post put patch delete deletecollection. */
@@ -59,5 +59,5 @@ export interface SubresourceRow {
 
 /** Reads the table; about a millisecond. */
 export function readResourcesTable(): ResourcesTable {
-  return JSON.parse(readFileSync(new URL("../data/resources.json", import.meta.url), "utf8"));
+  return readTable("resources.json");
 }

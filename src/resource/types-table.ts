@@ -1,5 +1,5 @@
 /** The shape of src/data/types.json: every type of the built-in API, by OpenAPI definition name. */
-import { readFileSync } from "node:fs";
+import { readTable } from "../data/data-file.ts";
 
 /**
  * Name, type, flags, protobuf number (0 for none), the rest.
@@ -47,5 +47,5 @@ export interface TypeRow {
 
 /** Reads the table; some milliseconds. */
 export function readTypesTable(): Readonly<Record<string, TypeRow>> {
-  return JSON.parse(readFileSync(new URL("../data/types.json", import.meta.url), "utf8"));
+  return readTable("types.json");
 }

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import { dataFile } from "../../data/data-file.ts";
 
 export interface Descriptions {
   /** @param definition OpenAPI name, such as `io.k8s.api.core.v1.Pod` */
@@ -22,7 +23,7 @@ export interface DescriptionTexts {
 }
 
 /** Where a packed build has them. */
-const packedFile = new URL("../../data/descriptions.json.gz", import.meta.url);
+const packedFile = dataFile("descriptions.json.gz");
 
 export async function loadDescriptions(): Promise<Descriptions> {
   if (existsSync(packedFile)) {
