@@ -1,0 +1,39 @@
+/** The package as users get it: packed, installed elsewhere, run as a command and embedded. Builds, so it runs with COXSWAIN_TEST_FULL=1 only. */
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { rawClient } from "../testing/raw-client.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const skip = process.env.COXSWAIN_TEST_FULL === "1" ? false : "builds and installs the package: COXSWAIN_TEST_FULL=1 runs it";
+
+test("the packed package serves as a command and as a library", { skip }, async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), "coxswain-package-"));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  execFileSync("npm", ["pack", "--pack-destination", directory], { cwd: root, stdio: "ignore" });
+  const archive = readdirSync(directory).find((name) => name.endsWith(".tgz")) as string;
+  writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "user", type: "module" }));
+  execFileSync("npm", ["install", "--no-audit", "--no-fund", join(directory, archive)], { cwd: directory, stdio: "ignore" });
+
+  const data = join(directory, "data");
+  const command = spawn(process.execPath, [join(directory, "node_modules/coxswain/dist/main.js"), "--data-dir", data, "--secure-port=0"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = new Promise<number | null>((resolve) => command.once("exit", resolve));
+  await new Promise<void>((resolve) => command.stdout.once("data", () => resolve()));
+  const client = rawClient(readFileSync(join(data, "kubeconfig"), "utf8"));
+  assert.equal((await client.send({ path: "/api/v1/namespaces/default" })).status, 200);
+  assert.match((await client.send({ path: "/openapi/v3/api/v1" })).text, /Pod is a collection of containers/);
+  client.close();
+  command.kill("SIGTERM");
+  assert.equal(await exited, 0);
+
+  const script = 'import { startServer } from "coxswain"; const server = await startServer(); console.log(server.url); await server.close();';
+  assert.match(
+    execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: directory, encoding: "utf8" }),
+    /^https:\/\/127\.0\.0\.1:\d+\n$/,
+  );
+});
