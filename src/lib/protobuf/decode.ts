@@ -1,13 +1,15 @@
 /**
  * Reads an object's protobuf message by its schema. What comes out is the JSON that the same object would have, not yet checked:
  * `conform` of lib/schema brings it into our form, so that both encodings share all that follows.
- * Source: resource-api §2.6; the .proto files of the API.
+ * Source: resource-api §2.6; the .proto files of the API; upstream's generated code, which keeps to proto2: fields that are not known are
+ * skipped, the last of several scalars counts, several messages of one field become one.
  */
 import { formatDuration } from "../duration/duration.ts";
 import { parseJson } from "../json/parse.ts";
-import { setMember, toInteger } from "../json/values.ts";
-import type { Embedding, Field, MapType, Scalar, Struct, Type } from "../schema/schema.ts";
+import { type Integer, setMember } from "../json/values.ts";
+import type { Struct } from "../schema/schema.ts";
 import { hasMagic, readEnvelope } from "./envelope.ts";
+import { type MessagePlan, messagePlan, type Slot, type ValuePlan } from "./plan.ts";
 import { ProtobufError, Reader, wire } from "./reader.ts";
 
 type Json = Record<string, unknown>;
@@ -18,237 +20,271 @@ const depthMax = 1000;
 /** @throws ProtobufError · JsonSyntaxError for broken JSON inside of the message */
 export function decodeProtobuf(bytes: Buffer, schema: Struct): Json {
   const object: Json = {};
-  readMessage(bytes, planOf(schema), object, 0);
+  new Decoder(bytes).members(messagePlan(schema), object);
   return object;
 }
 
-/** What the fields of a message are, by number: fields of the struct, or messages of the structs embedded in it. */
-type Plan = ReadonlyMap<number, Step>;
-type Step = { readonly field: Field; readonly plan?: undefined } | { readonly plan: Plan; readonly field?: undefined };
+class Decoder {
+  readonly #reader: Reader;
+  #depth = 0;
 
-const plans = new WeakMap<Struct, Plan>(); // Depends on the schema alone.
-
-function planOf(schema: Struct): Plan {
-  let plan = plans.get(schema);
-  if (plan === undefined) {
-    plan = makePlan(schema.fields.map((field) => ({ field, chain: chainOf(field.embedded) })));
-    plans.set(schema, plan);
+  constructor(bytes: Buffer) {
+    this.#reader = new Reader(bytes);
   }
-  return plan;
-}
 
-/** Embeddings from the outermost to the innermost. */
-function chainOf(embedding: Embedding | undefined): Embedding[] {
-  const chain: Embedding[] = [];
-  for (let at = embedding; at !== undefined; at = at.outer) chain.unshift(at);
-  return chain;
-}
-
-function makePlan(fields: readonly { field: Field; chain: readonly Embedding[] }[]): Plan {
-  const plan = new Map<number, Step>();
-  const embedded = new Map<number, { field: Field; chain: readonly Embedding[] }[]>();
-  for (const { field, chain } of fields) {
-    const [outer, ...inner] = chain;
-    if (outer === undefined) {
-      if (field.protobuf !== undefined) plan.set(field.protobuf.number, { field });
-    } else if (outer.protobuf !== undefined) {
-      const { number } = outer.protobuf;
-      embedded.set(number, [...(embedded.get(number) ?? []), { field, chain: inner }]);
+  /** Reads the message the reader is in, to its end. */
+  members(plan: MessagePlan, object: Json): void {
+    const reader = this.#reader;
+    while (!reader.done) {
+      const tag = reader.tag();
+      const slot = plan.byNumber.get(tag >>> 3);
+      if (slot === undefined) this.#unknown(tag, plan);
+      else this.#slot(tag & 7, slot, object);
     }
   }
-  for (const [number, parts] of embedded) plan.set(number, { plan: makePlan(parts) });
-  return plan;
-}
 
-function readMessage(bytes: Buffer, plan: Plan, object: Json, depth: number): void {
-  if (depth > depthMax) throw new ProtobufError("exceeded max depth");
-  const reader = new Reader(bytes);
-  while (!reader.done) {
-    const { field: number, type } = reader.tag();
-    const step = plan.get(number);
-    if (step === undefined) reader.skip(type);
-    else if (step.plan !== undefined) readMessage(expectBytes(reader, type), step.plan, object, depth + 1);
-    else readField(reader, type, step.field, object, depth);
+  #unknown(tag: number, { name }: MessagePlan): void {
+    const field = tag >>> 3;
+    const type = tag & 7;
+    if (type === wire.endGroup) throw new ProtobufError(`proto: ${name}: wiretype end group for non-group`);
+    if (field === 0) throw new ProtobufError(`proto: ${name}: illegal tag ${field} (wire type ${type})`);
+    this.#reader.skip(type);
+  }
+
+  #slot(type: number, slot: Slot, object: Json): void {
+    const { name, value } = slot;
+    if (type !== (slot.tag & 7) && !(slot.shape === "repeated" && type === wire.bytes)) {
+      throw new ProtobufError(`proto: wrong wireType = ${type} for field ${slot.goName}`);
+    }
+    switch (slot.shape) {
+      case "single":
+        return this.#single(slot, object);
+      case "embedded":
+        return this.#within(() => this.members(value.message, object));
+      case "map":
+        object[name] ??= {};
+        return this.#entry(value, object[name] as Json);
+      case "repeated":
+        object[name] ??= [];
+        if (type === value.wire) (object[name] as unknown[]).push(this.#value(value, undefined) ?? null);
+        else this.#packed(value, object[name] as unknown[]);
+    }
+  }
+
+  /** Fields that are no pointers are always sent: what is Go's empty value there is absence. */
+  #single({ name, pointer, value: plan }: Slot, object: Json): void {
+    const value = this.#value(plan, object[name]);
+    if (value === undefined || (!pointer && isZero(value, plan))) delete object[name];
+    else object[name] = value;
+  }
+
+  #packed(value: ValuePlan, list: unknown[]): void {
+    this.#within(() => {
+      while (!this.#reader.done) list.push(this.#value(value, undefined));
+    });
+  }
+
+  /** One entry of a map; upstream does not look at the wire types in it. */
+  #entry(plan: ValuePlan, map: Json): void {
+    let key = "";
+    let value: unknown;
+    this.#fields((field) => {
+      if (field === 1) key = this.#reader.text();
+      else if (field === 2) value = this.#value(plan, undefined);
+      else return false;
+      return true;
+    });
+    setMember(map, key, value ?? emptyOf(plan));
+  }
+
+  /** @param before what the field holds already: another message goes into the same object */
+  #value(plan: ValuePlan, before: unknown): unknown {
+    const reader = this.#reader;
+    switch (plan.kind) {
+      case "string":
+        return reader.text();
+      case "bytes":
+        return reader.base64();
+      case "bool":
+        return reader.bool();
+      case "int32":
+        return reader.int32();
+      case "int64":
+        return reader.int64();
+      case "double":
+        return reader.double();
+      case "message":
+        return this.#message(plan.message, (before ?? {}) as Json);
+      case "quantity":
+        return this.#texts(1).at(-1) ?? "0";
+      case "texts":
+        return this.#texts(1);
+      case "time":
+      case "microtime":
+        return this.#time(plan.kind);
+      case "duration":
+        return formatDuration(BigInt(this.#integer(1)));
+      case "intOrString":
+        return this.#intOrString();
+      case "json":
+        return this.#json();
+      case "schemaOrBool":
+        return this.#schemaOrBool(plan.message);
+      default:
+        return this.#schemaOrList(plan);
+    }
+  }
+
+  #message(plan: MessagePlan, object: Json): Json {
+    this.#within(() => this.members(plan, object));
+    return object;
+  }
+
+  #texts(number: number): string[] {
+    const texts: string[] = [];
+    this.#fields((field, type) => {
+      if (field !== number || type !== wire.bytes) return false;
+      texts.push(this.#reader.text());
+      return true;
+    });
+    return texts;
+  }
+
+  #integer(number: number): Integer {
+    let found: Integer = 0;
+    this.#fields((field, type) => {
+      if (field !== number || type !== wire.varint) return false;
+      found = this.#reader.int64();
+      return true;
+    });
+    return found;
+  }
+
+  #intOrString(): number | string {
+    let isText = false;
+    let number = 0;
+    let text = "";
+    this.#fields((field, type) => {
+      if (field === 1 && type === wire.varint) isText = this.#reader.bool();
+      else if (field === 2 && type === wire.varint) number = this.#reader.int32();
+      else if (field === 3 && type === wire.bytes) text = this.#reader.text();
+      else return false;
+      return true;
+    });
+    return isText ? text : number;
+  }
+
+  /** @returns undefined for the zero time */
+  #time(kind: "time" | "microtime"): string | undefined {
+    let seconds: Integer = 0;
+    let nanos = 0;
+    let isEmpty = true;
+    this.#fields((field, type) => {
+      isEmpty = false;
+      if (field === 1 && type === wire.varint) seconds = this.#reader.int64();
+      else if (field === 2 && type === wire.varint) nanos = this.#reader.int32();
+      else return false;
+      return true;
+    });
+    return isEmpty ? undefined : timeText(Number(seconds), kind === "time" ? 0 : Math.trunc(nanos / 1000), kind);
+  }
+
+  #json(): unknown {
+    let raw: Buffer | undefined;
+    this.#fields((field, type) => {
+      if (field !== 1 || type !== wire.bytes) return false;
+      raw = this.#reader.bytes();
+      return true;
+    });
+    const text = raw as Buffer | undefined;
+    if (text === undefined || text.length === 0) return undefined;
+    if (hasMagic(text)) throw new ProtobufError(`an embedded ${readEnvelope(text).kind} must be JSON`);
+    return parseJson(text).value;
+  }
+
+  #schemaOrBool(plan: MessagePlan): unknown {
+    let allows = false;
+    let schema: Json | undefined;
+    this.#fields((field, type) => {
+      if (field === 1 && type === wire.varint) allows = this.#reader.bool();
+      else if (field === 2 && type === wire.bytes) schema = this.#message(plan, schema ?? {});
+      else return false;
+      return true;
+    });
+    return schema ?? allows;
+  }
+
+  /** A schema, or a list of schemas or of texts. */
+  #schemaOrList({ kind, message: plan }: ValuePlan): unknown {
+    let schema: Json | undefined;
+    const list: unknown[] = [];
+    this.#fields((field, type) => {
+      if (field === 1 && type === wire.bytes) schema = this.#message(plan, schema ?? {});
+      else if (field === 2 && type === wire.bytes) list.push(kind === "schemaOrTexts" ? this.#reader.text() : this.#message(plan, {}));
+      else return false;
+      return true;
+    });
+    return schema ?? list;
+  }
+
+  /** Reads a small message. @param visit reads the value of a field, or answers that it does not know it */
+  #fields(visit: (field: number, type: number) => boolean): void {
+    this.#within(() => {
+      while (!this.#reader.done) {
+        const tag = this.#reader.tag();
+        if (!visit(tag >>> 3, tag & 7)) this.#reader.skip(tag & 7);
+      }
+    });
+  }
+
+  #within(read: () => void): void {
+    if (++this.#depth > depthMax) throw new ProtobufError(`exceeded max depth of ${depthMax}`);
+    const outerEnd = this.#reader.enter();
+    read();
+    this.#reader.leave(outerEnd);
+    this.#depth--;
   }
 }
 
-function readField(reader: Reader, type: number, field: Field, object: Json, depth: number): void {
-  const { name, type: of } = field;
-  if (of.kind === "list" && isRepeated(field)) {
-    const list = (object[name] ?? []) as unknown[];
-    object[name] = list;
-    if (type === wire.bytes && isPackable(of.items)) readPacked(reader.bytes(), of.items as Scalar, list);
-    else list.push(readValue(reader, type, of.items, depth));
-  } else if (of.kind === "map") {
-    const map = (object[name] ?? {}) as Json;
-    object[name] = map;
-    readEntry(expectBytes(reader, type), of, map, depth);
-  } else {
-    const value = readValue(reader, type, of, depth);
-    // Fields that are no pointers are always sent: what is Go's empty value is absence.
-    if (field.pointer || !isZero(value)) object[name] = value;
-    else delete object[name];
-  }
-}
-
-/** Lists that can be told from empty ones (ExtraValue, Verbs) are messages of their own. */
-function isRepeated({ protobuf }: Field): boolean {
-  return protobuf?.type.startsWith("repeated ") ?? false;
-}
-
-function isPackable(type: Type): boolean {
-  return type.kind === "int32" || type.kind === "int64" || type.kind === "bool" || type.kind === "double";
-}
-
-function readPacked(bytes: Buffer, type: Scalar, list: unknown[]): void {
-  const reader = new Reader(bytes);
-  while (!reader.done) list.push(readValue(reader, type.kind === "double" ? wire.fixed64 : wire.varint, type, 0));
-}
-
-function readEntry(bytes: Buffer, { values }: MapType, map: Json, depth: number): void {
-  const reader = new Reader(bytes);
-  let key = "";
-  let value: unknown;
-  while (!reader.done) {
-    const { field, type } = reader.tag();
-    if (field === 1) key = expectBytes(reader, type).toString();
-    else if (field === 2) value = readValue(reader, type, values, depth + 1);
-    else reader.skip(type);
-  }
-  setMember(map, key, value ?? emptyOf(values));
+function timeText(seconds: number, micros: number, kind: "time" | "microtime"): string {
+  const date = new Date((seconds + Math.floor(micros / 1e6)) * 1000);
+  if (Number.isNaN(date.getTime())) throw new ProtobufError("time is out of range");
+  const whole = date.toISOString().slice(0, -".000Z".length);
+  if (kind === "time") return `${whole}Z`;
+  return `${whole}.${String(micros < 0 ? micros + 1e6 : micros).padStart(6, "0")}Z`;
 }
 
 /** The value of an entry that was sent without one. */
-function emptyOf(type: Type): unknown {
-  if (type.kind === "struct" || type.kind === "map") return {};
-  if (type.kind === "list") return [];
-  if (type.kind === "bool") return false;
-  return type.kind === "int32" || type.kind === "int64" || type.kind === "double" ? 0 : type.kind === "quantity" ? "0" : "";
-}
-
-function readValue(reader: Reader, type: number, of: Type, depth: number): unknown {
-  switch (of.kind) {
-    case "string":
-      return expectBytes(reader, type).toString();
-    case "bytes":
-      return expectBytes(reader, type).toString("base64");
-    case "bool":
-      return expectVarint(reader, type) !== 0n;
-    case "int32":
-      return Number(BigInt.asIntN(32, expectVarint(reader, type)));
-    case "int64":
-      return toInteger(BigInt.asIntN(64, expectVarint(reader, type)));
-    case "double":
-      if (type !== wire.fixed64) throw wrongType(type);
-      return reader.double();
-    case "struct": {
-      const object: Json = {};
-      readMessage(expectBytes(reader, type), planOf(of), object, depth + 1);
-      return object;
-    }
-    case "list": {
-      const parts = partsOf(expectBytes(reader, type));
-      return parts.all(1).map((bytes) => bytes.toString());
-    }
-    case "map": {
-      const map: Json = {};
-      for (const entry of partsOf(expectBytes(reader, type)).all(1)) readEntry(entry, of, map, depth + 1);
-      return map;
-    }
-    case "any":
-      return readAny(expectBytes(reader, type), of, depth);
-    default:
-      return readSpecial(expectBytes(reader, type), of.kind);
-  }
-}
-
-function readSpecial(bytes: Buffer, kind: "time" | "microtime" | "duration" | "quantity" | "intOrString"): unknown {
-  const parts = partsOf(bytes);
+function emptyOf({ kind }: ValuePlan): unknown {
   switch (kind) {
+    case "message":
+      return {};
+    case "texts":
+    case "schemaOrSchemas":
+    case "schemaOrTexts":
+      return [];
+    case "bool":
+    case "schemaOrBool":
+      return false;
+    case "string":
+    case "bytes":
+      return "";
     case "quantity":
-      return parts.bytes(1)?.toString() ?? "0";
+      return "0";
     case "duration":
-      return formatDuration(parts.integer(1));
+      return "0s";
+    case "int32":
+    case "int64":
+    case "double":
     case "intOrString":
-      return parts.integer(1) === 0n ? Number(BigInt.asIntN(32, parts.integer(2))) : (parts.bytes(3)?.toString() ?? "");
-    default: {
-      if (bytes.length === 0) return undefined; // The zero time.
-      const micros = parts.integer(1) * 1_000_000n + (kind === "time" ? 0n : parts.integer(2) / 1000n);
-      return timeText(micros, kind);
-    }
+      return 0;
+    default:
+      return null;
   }
 }
 
-function timeText(micros: bigint, kind: "time" | "microtime"): string {
-  const ms = Number(micros / 1000n) - (micros % 1000n < 0n ? 1 : 0);
-  const date = new Date(ms);
-  if (Number.isNaN(date.getTime())) throw new ProtobufError("time is out of range");
-  if (kind === "time") return `${date.toISOString().slice(0, 19)}Z`;
-  const rest = Number(micros - BigInt(ms) * 1000n);
-  return `${date.toISOString().slice(0, 23)}${String(rest).padStart(3, "0")}Z`;
-}
-
-/** JSON inside of a message; typed forms of JSON schema's fields that take several. */
-function readAny(bytes: Buffer, { forms = [] }: { readonly forms?: readonly Type[] }, depth: number): unknown {
-  const parts = partsOf(bytes);
-  const schema = forms.find((form): form is Struct => form.kind === "struct");
-  if (schema === undefined) {
-    const raw = parts.bytes(1) ?? Buffer.alloc(0);
-    if (raw.length === 0) return undefined;
-    if (hasMagic(raw)) throw new ProtobufError(`an embedded ${readEnvelope(raw).kind} must be JSON`);
-    return parseJson(raw).value;
-  }
-  const readSchema = (message: Buffer): Json => {
-    const object: Json = {};
-    readMessage(message, planOf(schema), object, depth + 1);
-    return object;
-  };
-  const list = forms.find((form) => form.kind === "list");
-  if (list !== undefined) {
-    const single = parts.bytes(1);
-    if (single !== undefined) return readSchema(single);
-    return parts.all(2).map((part) => (list.items.kind === "string" ? part.toString() : readSchema(part)));
-  }
-  const single = parts.bytes(2); // A schema, or true or false.
-  return single === undefined ? parts.integer(1) !== 0n : readSchema(single);
-}
-
-interface Parts {
-  all(field: number): Buffer[];
-  bytes(field: number): Buffer | undefined;
-  /** 64 bits, signed; 0 when absent. */
-  integer(field: number): bigint;
-}
-
-/** The fields of a small message. */
-function partsOf(message: Buffer): Parts {
-  const reader = new Reader(message);
-  const byField = new Map<number, Buffer[]>();
-  const integers = new Map<number, bigint>();
-  while (!reader.done) {
-    const { field, type } = reader.tag();
-    if (type === wire.bytes) byField.set(field, [...(byField.get(field) ?? []), reader.bytes()]);
-    else if (type === wire.varint) integers.set(field, BigInt.asIntN(64, reader.varint()));
-    else reader.skip(type);
-  }
-  return { all: (field) => byField.get(field) ?? [], bytes: (field) => byField.get(field)?.at(-1), integer: (field) => integers.get(field) ?? 0n };
-}
-
-function expectBytes(reader: Reader, type: number): Buffer {
-  if (type !== wire.bytes) throw wrongType(type);
-  return reader.bytes();
-}
-
-function expectVarint(reader: Reader, type: number): bigint {
-  if (type !== wire.varint) throw wrongType(type);
-  return reader.varint();
-}
-
-function wrongType(type: number): ProtobufError {
-  return new ProtobufError(`proto: wrong wireType = ${type}`);
-}
-
-function isZero(value: unknown): boolean {
-  if (value === undefined || value === "" || value === 0 || value === false) return true;
-  return typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+/** Bytes have none: empty ones are not nil to Go. */
+function isZero(value: unknown, { kind }: ValuePlan): boolean {
+  if (kind === "message") return Object.keys(value as Json).length === 0;
+  return (value === "" && kind !== "bytes") || value === 0 || value === false;
 }

@@ -1,5 +1,6 @@
-/** The envelope around every Kubernetes object in protobuf. Source: resource-api §2.6. */
+/** The envelope around every Kubernetes object in protobuf: a magic number and the message `Unknown`. Source: resource-api §2.6. */
 import { ProtobufError, Reader, wire } from "./reader.ts";
+import { Writer } from "./writer.ts";
 
 export const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
@@ -18,34 +19,62 @@ export function hasMagic(bytes: Buffer): boolean {
 
 /** @throws ProtobufError */
 export function readEnvelope(bytes: Buffer): Envelope {
-  if (!hasMagic(bytes)) throw new ProtobufError("provided data does not appear to be a protobuf message, expected prefix 6b 38 73 00");
+  if (bytes.length === 0) throw new ProtobufError("empty data");
+  if (!hasMagic(bytes)) {
+    throw new ProtobufError(`provided data does not appear to be a protobuf message, expected prefix [${magic.join(" ")}]`);
+  }
   if (bytes.length === magic.length) throw new ProtobufError("empty body");
   const found = { apiVersion: "", kind: "", raw: Buffer.alloc(0) as Buffer, contentEncoding: "", contentType: "" };
-  for (const { field, reader } of delimited(new Reader(bytes, magic.length))) {
-    if (field === 1) Object.assign(found, readTypeMeta(reader.bytes()));
-    else if (field === 2) found.raw = reader.bytes();
-    else if (field === 3) found.contentEncoding = reader.bytes().toString();
-    else if (field === 4) found.contentType = reader.bytes().toString();
-    else reader.bytes();
+  const reader = new Reader(bytes, magic.length);
+  while (!reader.done) {
+    const tag = reader.tag();
+    if (tag === tags.typeMeta) Object.assign(found, readTypeMeta(reader.bytes()));
+    else if (tag === tags.raw) found.raw = reader.bytes();
+    else if (tag === tags.contentEncoding) found.contentEncoding = reader.text();
+    else if (tag === tags.contentType) found.contentType = reader.text();
+    else reader.skip(tag & 7);
   }
   return found;
 }
+
+const tags = {
+  typeMeta: 8 + wire.bytes,
+  raw: 16 + wire.bytes,
+  contentEncoding: 24 + wire.bytes,
+  contentType: 32 + wire.bytes,
+  apiVersion: 8 + wire.bytes,
+  kind: 16 + wire.bytes,
+} as const;
 
 function readTypeMeta(bytes: Buffer): { apiVersion?: string; kind?: string } {
   const found: { apiVersion?: string; kind?: string } = {};
-  for (const { field, reader } of delimited(new Reader(bytes))) {
-    const text = reader.bytes().toString();
-    if (field === 1) found.apiVersion = text;
-    else if (field === 2) found.kind = text;
+  const reader = new Reader(bytes);
+  while (!reader.done) {
+    const tag = reader.tag();
+    if (tag === tags.apiVersion) found.apiVersion = reader.text();
+    else if (tag === tags.kind) found.kind = reader.text();
+    else reader.skip(tag & 7);
   }
   return found;
 }
 
-/** The length-delimited fields, whose bytes the caller reads; others are skipped. */
-function* delimited(reader: Reader): Generator<{ field: number; reader: Reader }> {
-  while (!reader.done) {
-    const { field, type } = reader.tag();
-    if (type === wire.bytes) yield { field, reader };
-    else reader.skip(type);
-  }
+/** @returns what stands before a message of so many bytes; {@link envelopeTail} stands after it */
+export function envelopeHead(apiVersion: string, kind: string, rawBytes: number): Buffer {
+  const writer = new Writer(apiVersion.length + kind.length + 32);
+  writer.varint(rawBytes);
+  writer.varint(tags.raw);
+  const end = writer.length;
+  writer.textField(tags.kind, kind);
+  writer.textField(tags.apiVersion, apiVersion);
+  writer.closeField(tags.typeMeta, end);
+  writer.bytes(magic);
+  return writer.finish();
+}
+
+/** Neither encoding nor type of the content; upstream writes both all the same. */
+export const envelopeTail = Buffer.from([tags.contentEncoding, 0, tags.contentType, 0]);
+
+/** @param raw the object's message */
+export function wrapInEnvelope(apiVersion: string, kind: string, raw: Buffer): Buffer {
+  return Buffer.concat([envelopeHead(apiVersion, kind, raw.length), raw, envelopeTail]);
 }

@@ -1,4 +1,5 @@
-/** The wire format. Source: the protobuf encoding specification. */
+/** The wire format, read. Source: the protobuf encoding specification; messages are those of upstream's generated code. */
+import { type Integer, toInteger } from "../json/values.ts";
 
 /** A message that is cut off, malformed or nested too deep. */
 export class ProtobufError extends Error {
@@ -8,69 +9,138 @@ export class ProtobufError extends Error {
   }
 }
 
-export const wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
+export const wire = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
 
-/** Reads one message; never past its end. */
+/** Reads a message, and the messages in it, in place; never past the end of the one it is in. */
 export class Reader {
   readonly #bytes: Buffer;
-  readonly #end: number;
+  #end: number;
   #at: number;
+  // The number read last: 28 bits, 28 bits, and 8.
+  #low = 0;
+  #middle = 0;
+  #high = 0;
 
-  constructor(bytes: Buffer, start = 0, end = bytes.length) {
+  constructor(bytes: Buffer, start = 0) {
     this.#bytes = bytes;
     this.#at = start;
-    this.#end = end;
+    this.#end = bytes.length;
   }
 
+  /** Whether the message it is in has ended. */
   get done(): boolean {
     return this.#at >= this.#end;
   }
 
-  /** @returns field number and wire type */
-  tag(): { readonly field: number; readonly type: number } {
-    const value = Number(this.varint());
-    const field = Math.floor(value / 8);
-    if (field < 1 || field > 0x1fffffff) throw new ProtobufError("proto: illegal tag");
-    return { field, type: value % 8 };
+  /** @returns `field * 8 + wire type`; the field may be what no field can be */
+  tag(): number {
+    const byte = this.#bytes[this.#at] as number;
+    if (byte < 0x80 && this.#at < this.#end) {
+      this.#at++;
+      return byte;
+    }
+    this.#number();
+    return (this.#low + this.#middle * 2 ** 28) % 2 ** 32;
   }
 
-  /** 64 bits, as they stand: a negative number is a large one. */
-  varint(): bigint {
-    let value = 0n;
-    for (let shift = 0n; shift < 70n; shift += 7n) {
-      const byte = this.#bytes[this.#at];
-      if (byte === undefined || this.#at >= this.#end) throw new ProtobufError("unexpected EOF");
-      this.#at++;
-      value |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) return BigInt.asUintN(64, value);
-    }
-    throw new ProtobufError("proto: integer overflow");
+  /** The low 32 bits, signed, as Go reads an int32. */
+  int32(): number {
+    this.#number();
+    return this.#low | (this.#middle << 28);
+  }
+
+  int64(): Integer {
+    this.#number();
+    if (this.#high === 0 && this.#middle < 2 ** 25) return this.#low + this.#middle * 2 ** 28;
+    const value = BigInt(this.#low) | (BigInt(this.#middle) << 28n) | (BigInt(this.#high) << 56n);
+    return toInteger(BigInt.asIntN(64, value));
+  }
+
+  bool(): boolean {
+    this.#number();
+    return (this.#low | this.#middle | this.#high) !== 0;
   }
 
   double(): number {
-    const at = this.#take(8);
-    return this.#bytes.readDoubleLE(at);
+    return this.#bytes.readDoubleLE(this.#take(8));
+  }
+
+  text(): string {
+    const length = this.#length();
+    const at = this.#take(length);
+    return this.#bytes.toString("utf8", at, at + length);
+  }
+
+  base64(): string {
+    return this.bytes().toString("base64");
   }
 
   /** A slice of what was given. */
   bytes(): Buffer {
-    const length = Number(this.varint());
+    const length = this.#length();
     const at = this.#take(length);
     return this.#bytes.subarray(at, at + length);
   }
 
+  /** Goes into the message that comes next. @returns for {@link leave} */
+  enter(): number {
+    const length = this.#length();
+    const outerEnd = this.#end;
+    if (length > outerEnd - this.#at) throw cutOff();
+    this.#end = this.#at + length;
+    return outerEnd;
+  }
+
+  /** Goes back out of a message that was read to its end. */
+  leave(outerEnd: number): void {
+    this.#end = outerEnd;
+  }
+
+  /** Passes over a field that is not known, groups with all that is in them. */
   skip(type: number): void {
-    if (type === wire.varint) this.varint();
-    else if (type === wire.fixed64) this.#take(8);
-    else if (type === wire.bytes) this.bytes();
-    else if (type === wire.fixed32) this.#take(4);
-    else throw new ProtobufError(`proto: illegal wireType ${type}`);
+    for (let depth = 0, next = type; ; next = this.tag() & 7) {
+      if (next === wire.varint) this.#number();
+      else if (next === wire.fixed64) this.#take(8);
+      else if (next === wire.bytes) this.#take(this.#length());
+      else if (next === wire.startGroup) depth++;
+      else if (next === wire.endGroup) depth--;
+      else if (next === wire.fixed32) this.#take(4);
+      else throw new ProtobufError(`proto: illegal wireType ${next}`);
+      if (depth < 0) throw new ProtobufError("proto: unexpected end of group");
+      if (depth === 0) return;
+    }
+  }
+
+  #length(): number {
+    this.#number();
+    if (this.#high >= 0x80) throw new ProtobufError("proto: negative length found during unmarshaling");
+    return this.#low + this.#middle * 2 ** 28 + this.#high * 2 ** 56;
   }
 
   #take(length: number): number {
     const at = this.#at;
-    if (length > this.#end - at) throw new ProtobufError("unexpected EOF");
+    if (length > this.#end - at) throw cutOff();
     this.#at = at + length;
     return at;
   }
+
+  #number(): void {
+    this.#low = 0;
+    this.#middle = 0;
+    this.#high = 0;
+    for (let index = 0; index < 10; index++) {
+      if (this.#at >= this.#end) throw cutOff();
+      const byte = this.#bytes[this.#at++] as number;
+      const bits = byte & 0x7f;
+      if (index < 4) this.#low |= bits << (index * 7);
+      else if (index < 8) this.#middle |= bits << ((index - 4) * 7);
+      else this.#high |= index === 8 ? bits : (bits & 1) << 7;
+      if (byte < 0x80) return;
+    }
+    throw new ProtobufError("proto: integer overflow");
+  }
+}
+
+function cutOff(): ProtobufError {
+  return new ProtobufError("unexpected EOF");
 }

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { builtinDefinitionNames, builtinSchema, builtinType } from "../../resource/builtin-schemas.ts";
+import { randomObject } from "../../testing/random-object.ts";
+import { seededRandom } from "../../testing/seeded-random.ts";
+import { encodeAny } from "../json/encode-any.ts";
+import { conform, decodeJson } from "../schema/decode.ts";
+import { encodeObject } from "../schema/encode.ts";
+import type { Field, Struct, Type } from "../schema/schema.ts";
+import { decodeProtobuf } from "./decode.ts";
+import { encodeProtobuf } from "./encode.ts";
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const rounds = process.env.COXSWAIN_TEST_FULL ? 100 : 3;
+
+/** Every type that has a message. */
+const schemas = builtinDefinitionNames()
+  .filter((name) => builtinType(name).kind === "struct")
+  .map(builtinSchema)
+  .filter(({ protobufName }) => protobufName !== undefined);
+
+test(`what was encoded decodes to the same, SEED=${seed}`, () => {
+  for (const [index, schema] of schemas.entries()) {
+    const random = seededRandom(seed + index);
+    for (let round = 0; round < rounds; round++) {
+      const { object } = decodeJson(Buffer.from(encodeAny(randomObject(schema, random, 4))), schema);
+      const bytes = encodeProtobuf(object, schema);
+      const again = conform(decodeProtobuf(bytes, schema), schema).object;
+      assert.equal(carried(again, schema), carried(object, schema), `${schema.definition} SEED=${seed}`);
+      assert.ok(encodeProtobuf(again, schema).equals(bytes), `${schema.definition} SEED=${seed}`);
+    }
+  }
+});
+
+/** JSON of what protobuf carries. */
+function carried(object: Record<string, unknown>, schema: Struct): string {
+  return encodeObject(prune(object, schema) as object, schema).json.toString();
+}
+
+/** Without the members that have no place in a message: the kinds of objects in objects. */
+function prune(value: unknown, type: Type): unknown {
+  if (type.kind === "any") return pruneForm(value, type.forms ?? []);
+  if (typeof value !== "object" || value === null) return value;
+  if (type.kind === "list") return (value as unknown[]).map((item) => prune(item, type.items));
+  if (type.kind !== "struct" && type.kind !== "map") return value;
+  const pruned: [string, unknown][] = [];
+  for (const [key, member] of Object.entries(value)) {
+    if (type.kind === "map") pruned.push([key, prune(member, type.values)]);
+    else if (isCarried(type.byName.get(key) as Field)) pruned.push([key, prune(member, (type.byName.get(key) as Field).type)]);
+  }
+  return Object.fromEntries(pruned);
+}
+
+function pruneForm(value: unknown, forms: readonly Type[]): unknown {
+  const form = forms.find(({ kind }) => kind === (Array.isArray(value) ? "list" : typeof value === "object" ? "struct" : ""));
+  return form === undefined ? value : prune(value, form);
+}
+
+function isCarried({ protobuf, embedded }: Field): boolean {
+  return protobuf !== undefined && (embedded === undefined || embedded.protobuf !== undefined);
+}

@@ -1,0 +1,164 @@
+/** What the messages of a schema are made of, prepared once: fields by number, embedded structs as the messages they are. */
+import type { Any, Embedding, Field, List, MapType, ScalarKind, Struct, Type } from "../schema/schema.ts";
+import { wire } from "./reader.ts";
+
+/** How a value is written. */
+export type ValueKind =
+  | ScalarKind
+  | "message"
+  /** A list that can be told from an empty one (ExtraValue, Verbs): a message that holds it. */
+  | "texts"
+  /** A message that holds JSON text. */
+  | "json"
+  /** Where JSON schema allows several things. */
+  | "schemaOrSchemas"
+  | "schemaOrTexts"
+  | "schemaOrBool";
+
+export class ValuePlan {
+  readonly kind: ValueKind;
+  /** The wire type of one value. */
+  readonly wire: number;
+  readonly #struct: Struct | undefined;
+  #message: MessagePlan | undefined;
+
+  constructor(kind: ValueKind, message: Struct | MessagePlan | undefined) {
+    this.kind = kind;
+    this.wire = wireTypes[kind] ?? wire.bytes;
+    this.#struct = message instanceof MessagePlan ? undefined : message;
+    this.#message = message instanceof MessagePlan ? message : undefined;
+  }
+
+  /** Of a message, or of the schema that may stand there. Made at first use: types may be recursive. */
+  get message(): MessagePlan {
+    this.#message ??= messagePlan(this.#struct as Struct);
+    return this.#message;
+  }
+}
+
+const wireTypes: Readonly<Record<string, number>> = {
+  bool: wire.varint,
+  int32: wire.varint,
+  int64: wire.varint,
+  double: wire.fixed64,
+};
+
+/** One field of a message. */
+export interface Slot {
+  readonly number: number;
+  /** What stands before each of its values. */
+  readonly tag: number;
+  readonly shape: "single" | "repeated" | "map" | "embedded";
+  /** As in JSON; an embedded struct has none, since its fields are the outer object's there. */
+  readonly name: string;
+  /** As Go calls the field. */
+  readonly goName: string;
+  /** Absence is not the zero value. */
+  readonly pointer: boolean;
+  /** Of what the field, list or map holds. */
+  readonly value: ValuePlan;
+}
+
+export class MessagePlan {
+  /** As Go calls the type, such as `ConfigMap`. */
+  readonly name: string;
+  /** By number, ascending. */
+  readonly slots: readonly Slot[];
+  readonly byNumber: ReadonlyMap<number, Slot>;
+
+  constructor(name: string, slots: readonly Slot[]) {
+    this.name = name;
+    this.slots = [...slots].sort((a, b) => a.number - b.number);
+    this.byNumber = new Map(this.slots.map((slot) => [slot.number, slot]));
+  }
+}
+
+// Depends on the schema alone; a schema that is dropped takes its plan with it.
+const plans = new WeakMap<Struct, MessagePlan>();
+
+export function messagePlan(struct: Struct): MessagePlan {
+  let plan = plans.get(struct);
+  if (plan === undefined) {
+    const members = struct.fields.map((field) => ({ field, chain: chainOf(field.embedded) }));
+    plan = planOf(lastWord(struct.goType), members);
+    plans.set(struct, plan);
+  }
+  return plan;
+}
+
+/** A field, and the structs it is embedded by, from the outermost to the innermost, below the message at hand. */
+interface Member {
+  readonly field: Field;
+  readonly chain: readonly Embedding[];
+}
+
+function chainOf(embedding: Embedding | undefined): Embedding[] {
+  return embedding === undefined ? [] : [...chainOf(embedding.outer), embedding];
+}
+
+function planOf(name: string, members: readonly Member[]): MessagePlan {
+  const slots: Slot[] = [];
+  const embedded = new Map<string, { embedding: Embedding; members: Member[] }>();
+  for (const { field, chain } of members) {
+    const [embedding, ...rest] = chain;
+    if (embedding === undefined) {
+      if (field.protobuf !== undefined) slots.push(slotOf(field, field.protobuf));
+      continue;
+    }
+    const known = embedded.get(embedding.name) ?? { embedding, members: [] };
+    embedded.set(embedding.name, known);
+    known.members.push({ field, chain: rest });
+  }
+  for (const { embedding, members } of embedded.values()) {
+    if (embedding.protobuf === undefined) continue;
+    const value = new ValuePlan("message", planOf(embedding.name, members));
+    const { number } = embedding.protobuf;
+    slots.push({ number, tag: number * 8 + wire.bytes, shape: "embedded", name: "", goName: embedding.name, pointer: false, value });
+  }
+  return new MessagePlan(name, slots);
+}
+
+function slotOf({ name, type, pointer }: Field, { number, type: protobufType }: NonNullable<Field["protobuf"]>): Slot {
+  const repeated = type.kind === "list" && protobufType.startsWith("repeated ");
+  const shape = repeated ? "repeated" : type.kind === "map" ? "map" : "single";
+  const value = valuePlan(shape === "single" ? type : heldBy(type as List | MapType));
+  const wireType = shape === "map" ? wire.bytes : value.wire;
+  return { number, tag: number * 8 + wireType, shape, name, goName: goNameOf(name, type), pointer, value };
+}
+
+function heldBy(type: List | MapType): Type {
+  return type.kind === "list" ? type.items : type.values;
+}
+
+function valuePlan(type: Type): ValuePlan {
+  switch (type.kind) {
+    case "struct":
+      return new ValuePlan("message", type);
+    case "list":
+      return new ValuePlan("texts", undefined);
+    case "any":
+      return anyPlan(type);
+    case "map":
+      throw new TypeError("a map is never a value of a list or a map in protobuf");
+    default:
+      return new ValuePlan(type.kind, undefined);
+  }
+}
+
+function anyPlan({ forms = [] }: Any): ValuePlan {
+  const schema = forms.find((form): form is Struct => form.kind === "struct");
+  if (schema === undefined) return new ValuePlan("json", undefined);
+  const list = forms.find((form): form is List => form.kind === "list");
+  if (list === undefined) return new ValuePlan("schemaOrBool", schema);
+  return new ValuePlan(list.items.kind === "string" ? "schemaOrTexts" : "schemaOrSchemas", schema);
+}
+
+/** Near enough for messages: Go's own names of fields are not in the schema. */
+function goNameOf(name: string, type: Type): string {
+  if (name === "metadata" && type.kind === "struct") return lastWord(type.goType);
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+function lastWord(goType: string): string {
+  return goType.slice(goType.lastIndexOf(".") + 1);
+}
