@@ -4,7 +4,7 @@ import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/o
 import { JsonSyntaxError, peekTypeMeta, TypeMetaError } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { decodeProtobuf } from "../lib/protobuf/decode.ts";
-import { readEnvelope } from "../lib/protobuf/envelope.ts";
+import { type Envelope, readEnvelope } from "../lib/protobuf/envelope.ts";
 import { isProtobuf } from "../lib/protobuf/media-types.ts";
 import { ProtobufError } from "../lib/protobuf/reader.ts";
 import { conform, type Decoded, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
@@ -69,17 +69,25 @@ export function decodeBody(bytes: Buffer, expected: ExpectedKind, options: Decod
 
 /** Protobuf has no unknown or repeated fields to tell of: what is not known is skipped. */
 function decodeProtobufBody(bytes: Buffer, expected: ExpectedKind, catalog: Catalog): KubeObject {
+  const envelope = openEnvelope(bytes, expected);
+  const named = parseGroupVersion(envelope.apiVersion); // One that is malformed is as none at all here.
+  const { group, version } = named === undefined || named.version === "" ? expected : named;
+  const kind = envelope.kind === "" ? expected.kind : envelope.kind;
+  checkKind({ group, version, kind }, expected, catalog);
   try {
-    const envelope = readEnvelope(bytes);
-    const named = envelope.apiVersion === "" ? expected : parseGroupVersion(envelope.apiVersion);
-    if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${envelope.apiVersion}`);
-    checkKind({ group: named.group, version: named.version, kind: envelope.kind === "" ? expected.kind : envelope.kind }, expected, catalog);
     return withMetadata(conform(decodeProtobuf(envelope.raw, expected.schema), expected.schema).object);
   } catch (error) {
-    const ours =
-      error instanceof ProtobufError || error instanceof TypeMetaProblem || error instanceof DecodeError || error instanceof JsonSyntaxError;
-    if (!ours) throw error;
-    throw badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summarize(bytes)})`);
+    if (!(error instanceof ProtobufError) && !(error instanceof DecodeError) && !(error instanceof JsonSyntaxError)) throw error;
+    throw badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${expected.kind}: ${error.message}`);
+  }
+}
+
+function openEnvelope(bytes: Buffer, { kind }: ExpectedKind): Envelope {
+  try {
+    return readEnvelope(bytes);
+  } catch (error) {
+    if (!(error instanceof ProtobufError)) throw error;
+    throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${error.message} (${summarize(bytes)})`);
   }
 }
 
