@@ -56,6 +56,19 @@ const drainMs = 10_000;
 
 /** @throws Error when an option is not valid, the port is taken, or the data directory is in use */
 export async function openServer(options: ServerOptions): Promise<RunningServer> {
+  const undo: Undo[] = [];
+  try {
+    return await buildServer(options, undo);
+  } catch (error) {
+    for (const step of undo.reverse()) await step();
+    throw error;
+  }
+}
+
+/** Takes back one thing that was opened, when a later one fails. */
+type Undo = () => void | Promise<void>;
+
+async function buildServer(options: ServerOptions, undo: Undo[]): Promise<RunningServer> {
   const { clock, logger } = options;
   const range = parseIpRange(options.serviceClusterIpRange);
   if (range === undefined)
@@ -65,11 +78,15 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   const served = parseRuntimeConfig(options.runtimeConfig, builtinVersions(builtinConversions));
   for (const warning of [...gateWarnings, ...served.warnings]) logger.warn(warning);
 
-  const [setup, storage] = await Promise.all([servingSetup(options, certificateNames(options, addressAt(range, 1))), openStorage(options)]);
+  // The store first: it locks the data directory, in which certificates may be renewed.
+  const storage = await openStorage(options);
+  undo.push(() => storage.close());
+  const setup = await servingSetup(options, certificateNames(options, addressAt(range, 1)));
   const installer = createInstaller({ storage, clock, gates });
   const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds });
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const serviceAddresses = openServiceAddresses({ catalog, clock, range });
+  undo.push(() => serviceAddresses.close());
   const admission = createAdmission([namespaceLifecycle(catalog), serviceAddresses]);
   const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: pooledRandom() };
 
@@ -85,6 +102,7 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   });
   const watches = openWatches({ timeoutMinMs: options.minRequestTimeoutMs, counterOf: metrics.watches.counterOf });
   const open = openRequests({ clock, timeoutMs: options.requestTimeoutMs, expire: (context) => sendError(context, requestTimedOut(), logger) });
+  undo.push(() => open.close());
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;
   const serve = createServe({
     filters: [
@@ -108,14 +126,15 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
     onExchange: serve,
     clock,
     logger,
-  }).catch(async (error: unknown) => {
-    await storage.close();
-    throw error;
   });
+  undo.push(() => listener.close());
 
   await ensureBootState(registry, { ...options, advertiseAddress: advertisedAddress(options), port: listener.port });
   const controllers = [namespaceController({ registry, logger })];
-  for (const controller of controllers) controller.start();
+  for (const controller of controllers) {
+    controller.start();
+    undo.push(() => controller.stop());
+  }
   state.booted = true;
 
   const url = `https://${hostOf(options.bindAddress)}:${listener.port}`;

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type ServerOptions, startServer } from "./index.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "coxswain-server-"));
+test.after(() => rmSync(directory, { recursive: true, force: true }));
+writeFileSync(join(directory, "file"), "");
+
+const refused: [what: string, options: Partial<ServerOptions>, message: RegExp][] = [
+  ["a range that is none", { serviceClusterIpRange: "x" }, /invalid argument "x" for service-cluster-ip-range/],
+  ["a gate that nobody knows", { featureGates: "Foo=true" }, /unrecognized feature gate: Foo/],
+  ["a group that nobody knows", { runtimeConfig: "foo/v1=true" }, /unknown api groups foo/],
+  ["a mode that nobody knows", { authorizationModes: ["Foo"] }, /"Foo" is not a valid mode/],
+  ["a certificate without its key", { tlsCertFile: join(directory, "file") }, /must be given together/],
+  ["a store without a directory", { storage: "lmdb" }, /needs a data directory/],
+  ["an address that is not this machine's", { bindAddress: "192.0.2.1" }, /EADDRNOTAVAIL/],
+];
+for (const [what, options, message] of refused) test(`refused: ${what}`, () => assert.rejects(startServer(options), message));
+
+test("a start that fails leaves nothing open: the directory and the port can be had again", async () => {
+  const dataDir = join(directory, "data");
+  const taken = net.createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => taken.once("listening", resolve));
+  const { port } = taken.address() as net.AddressInfo;
+  await assert.rejects(startServer({ storage: "lmdb", dataDir, securePort: port }), /EADDRINUSE/);
+  await new Promise((resolve) => taken.close(resolve));
+  const server = await startServer({ storage: "lmdb", dataDir, securePort: port });
+  assert.equal(server.port, port);
+  await server.close();
+});
+
+test("two servers in one process share nothing", async () => {
+  const [first, second] = await Promise.all([startServer(), startServer()]);
+  assert.notEqual(first.port, second.port);
+  assert.notEqual(first.kubeconfig, second.kubeconfig);
+  await Promise.all([first.close(), second.close()]);
+});
