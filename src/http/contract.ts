@@ -80,6 +80,8 @@ export interface RequestInfo {
 /** What `Accept` and `pretty` ask for. Source: resource-api §4.4. */
 export type Representation =
   | { readonly kind: "json"; readonly pretty: boolean }
+  /** `mediaType`: the name that was asked for. */
+  | { readonly kind: "protobuf"; readonly pretty: false; readonly mediaType: string }
   | { readonly kind: "table"; readonly pretty: boolean; readonly version: "v1" | "v1beta1"; readonly includeObject: "None" | "Metadata" | "Object" };
 
 export interface RequestContext {

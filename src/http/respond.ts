@@ -2,6 +2,8 @@
 import { ApiError, internalError, type Status } from "../api/errors.ts";
 import type { Logger } from "../api/logger.ts";
 import type { AnswerHeaders, RequestContext } from "./contract.ts";
+import { preferredProtobuf } from "./representation/negotiate.ts";
+import { metaObject } from "./representation/protobuf.ts";
 
 /** The headers of every answer to an API request. Warnings collected so far are included. */
 export function answerHeaders(context: RequestContext, contentType: string): AnswerHeaders {
@@ -19,6 +21,13 @@ export function sendJson(context: RequestContext, status: number, body: unknown)
   send(context, status, "application/json", Buffer.from(`${JSON.stringify(body)}\n`));
 }
 
+/** A Status, in protobuf for those who would rather have that, whatever is asked for. @param status as the wire has it */
+export function sendStatus(context: RequestContext, code: number, status: StatusBody): void {
+  const mediaType = preferredProtobuf(context.exchange.header("accept"));
+  if (mediaType === undefined) return sendJson(context, code, status);
+  send(context, code, mediaType, metaObject(status));
+}
+
 /** Upstream's answer for a path that nothing is registered for. */
 export function pathNotFound(context: RequestContext): void {
   const headers = {
@@ -30,8 +39,13 @@ export function pathNotFound(context: RequestContext): void {
   context.exchange.respond(404, headers, Buffer.from("404 page not found\n"));
 }
 
+export interface StatusBody {
+  readonly kind: "Status";
+  readonly [field: string]: unknown;
+}
+
 /** A Status as the wire has it. */
-export function statusBody(status: Status): Record<string, unknown> {
+export function statusBody(status: Status): StatusBody {
   return {
     kind: "Status",
     apiVersion: "v1",
@@ -52,7 +66,7 @@ export function sendError(context: RequestContext, error: unknown, logger: Logge
   const { status } = error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter !== undefined) context.headers["retry-after"] = String(retryAfter);
-  sendJson(context, status.code, statusBody(status));
+  sendStatus(context, status.code, statusBody(status));
 }
 
 /** RFC 7234 §5.5, code 299; each text once, in order, a header line each, within 4096 bytes of all texts together as upstream. */

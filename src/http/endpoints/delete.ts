@@ -7,7 +7,7 @@ import { storedResource } from "../../registry/resource-names.ts";
 import type { Resolved, Resource } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendEntry, sendObject } from "../representation/object.ts";
-import { sendJson } from "../respond.ts";
+import { sendStatus } from "../respond.ts";
 import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
@@ -37,5 +37,5 @@ function sendDeleted(context: RequestContext, { resource }: Resolved, deleted: D
 function sendSuccess(context: RequestContext, resource: Resource, uid: string): void {
   const { group, resource: kind } = storedResource(resource);
   const details = { name: context.info.name, ...(group !== "" && { group }), kind, uid };
-  sendJson(context, 200, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details });
+  sendStatus(context, 200, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details });
 }

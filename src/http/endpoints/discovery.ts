@@ -15,6 +15,7 @@ import {
 } from "../../resource/discovery.ts";
 import type { RequestContext } from "../contract.ts";
 import { mediaTypes, negotiate, parseAccept } from "../representation/negotiate.ts";
+import { metaObject } from "../representation/protobuf.ts";
 import { pathNotFound, send, statusBody } from "../respond.ts";
 
 export interface DiscoveryDependencies {
@@ -39,6 +40,8 @@ const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupD
 /** A document ready to be sent. */
 interface Document {
   readonly body: Buffer;
+  /** In protobuf; the list of paths has no such form. */
+  readonly message: (() => Buffer) | undefined;
   /** Only aggregated documents carry one. */
   readonly etag: string;
 }
@@ -55,7 +58,8 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
     const content = make();
     if (content === undefined) return undefined;
     const body = Buffer.from(`${JSON.stringify(content)}\n`);
-    const made = { body, etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"` };
+    const message = isKind(content) ? () => metaObject(content) : undefined;
+    const made = { body, message, etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"` };
     documents.set(key, made);
     return made;
   };
@@ -115,6 +119,10 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
   };
 }
 
+function isKind(content: object): content is { readonly kind: string } {
+  return "kind" in content;
+}
+
 function segmentsOf({ info }: RequestContext): string[] {
   return info.path.replace(/^\/|\/+$/g, "").split("/");
 }
@@ -125,11 +133,12 @@ function sendMethodNotAllowed(context: RequestContext): void {
   send(context, status.code, "text/plain; charset=utf-8", Buffer.from(`${JSON.stringify(statusBody(status))}\n`));
 }
 
-function sendPlain(context: RequestContext, { body }: Document): void {
-  const { pretty, kind } = negotiate(context);
+function sendPlain(context: RequestContext, { body, message }: Document): void {
+  const form = negotiate(context);
   // Discovery documents have no Table form.
-  if (kind === "table") throw notAcceptable(mediaTypes);
-  send(context, 200, "application/json", pretty ? indentJson(body.subarray(0, -1)) : body);
+  if (form.kind === "table") throw notAcceptable(mediaTypes);
+  if (form.kind === "protobuf" && message !== undefined) return send(context, 200, form.mediaType, message());
+  send(context, 200, "application/json", form.pretty ? indentJson(body.subarray(0, -1)) : body);
 }
 
 function sendAggregated(context: RequestContext, { body, etag }: Document): void {

@@ -7,6 +7,7 @@ import { sendPieces } from "../representation/pieces.ts";
 import { tablePieces } from "../representation/table.ts";
 import { namespaceOf } from "./get.ts";
 import { sendList } from "./list-body.ts";
+import { sendMessageList } from "./message-list.ts";
 
 /** GET of a collection. */
 export async function listObjects(context: RequestContext, _registry: RegistryContext): Promise<void> {
@@ -17,6 +18,7 @@ export async function listObjects(context: RequestContext, _registry: RegistryCo
 /** Answers with a collection in the form that was asked for. */
 export async function sendEntries(context: RequestContext, result: ListResult): Promise<void> {
   const { representation, receivedAt } = context;
-  if (representation.kind !== "table") return sendList(context, result);
+  if (representation.kind === "json") return sendList(context, result);
+  if (representation.kind === "protobuf") return sendMessageList(context, result, representation.mediaType);
   await sendPieces(context, tablePieces(result.entries, context.resolved as Resolved, representation, result.meta, receivedAt));
 }

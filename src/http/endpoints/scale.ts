@@ -12,8 +12,10 @@ import { scaleMapping, updateScale } from "../../registry/scale.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendJsonBytes } from "../representation/object.ts";
+import { kindInEnvelope } from "../representation/protobuf.ts";
 import { tableOfScale } from "../representation/table.ts";
 import { encodeWithVersion, type VersionedJson } from "../representation/version.ts";
+import { send } from "../respond.ts";
 import { decodeOptions } from "./write-request.ts";
 
 /** @throws ApiError 404, 405 */
@@ -54,6 +56,7 @@ function scaleKind({ info, resolved }: RequestContext): ExpectedKind {
 
 function sendScale(context: RequestContext, scale: KubeObject): void {
   const { representation, receivedAt } = context;
+  if (representation.kind === "protobuf") return send(context, 200, representation.mediaType, kindInEnvelope(scale, scaleKind(context)));
   const encode = (): VersionedJson => encodeWithVersion(scale, scaleKind(context).schema);
   sendJsonBytes(context, 200, representation.kind === "table" ? tableOfScale(scale, encode, representation, receivedAt) : encode().json);
 }

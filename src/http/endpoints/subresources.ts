@@ -6,7 +6,7 @@ import { decodeBody, expectedKind, expectedSubresourceKind } from "../../registr
 import { readWriteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
-import { sendJson } from "../respond.ts";
+import { sendStatus } from "../respond.ts";
 import type { Endpoint } from "../serve-resource.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
 
@@ -49,7 +49,7 @@ async function act(context: RequestContext, registry: RegistryContext, action: A
   const target = context.resolved as Resolved;
   const body = decodeBody(bytes, kindOf(target, info.subresource), decodeOptions(context, registry, options));
   await action(registry, { ...writeRequest(context, options), name: info.name }, body);
-  sendJson(context, 201, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
+  sendStatus(context, 201, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
 }
 
 function kindOf(target: Resolved, name: string): ReturnType<typeof expectedKind> {

@@ -1,13 +1,24 @@
 /** Bytes of watch events, made once for all watchers that see the same in the same form. */
 import type { WatchScope } from "../../registry/watch.ts";
 import type { CacheEvent, Entry } from "../../watch-cache/contract.ts";
+import type { EventFraming, FramedEvent } from "../representation/event-framing.ts";
+import type { StatusBody } from "../respond.ts";
 
 /** How a watcher wants objects. */
 export interface EventForm {
   /** The same text for forms that are the same. */
   readonly text: string;
-  /** JSON of the object. @param isFirst whether the watcher got no event before */
+  readonly framing: EventFraming;
+  /** @param isFirst whether the watcher got no event before */
   objectOf(entry: Entry, isFirst: boolean): Buffer;
+  /** An object of the kind that has nothing but this. */
+  bookmarkOf(metadata: BookmarkMetadata): Buffer;
+  statusOf(status: StatusBody): Buffer;
+}
+
+export interface BookmarkMetadata {
+  readonly resourceVersion: string;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Events as they are sent. */
@@ -41,48 +52,29 @@ export class WatchEncoder {
 
   /** For one watcher, to whom the first event may look different. */
   encodeFirst(batch: readonly CacheEvent[], isFirst: boolean): EncodedEvents | undefined {
-    const lines: Line[] = [];
+    const events: FramedEvent[] = [];
     for (const event of batch) {
       const shown = this.#scope.shown(event);
-      if (shown !== undefined) lines.push({ head: heads[shown.type], object: this.#form.objectOf(shown.entry, isFirst && lines.length === 0) });
+      if (shown !== undefined) events.push({ type: shown.type, object: this.#form.objectOf(shown.entry, isFirst && events.length === 0) });
     }
-    return lines.length === 0 ? undefined : joinLines(lines);
+    return events.length === 0 ? undefined : this.#join(events);
   }
 
   /** Synthetic ADDED events. */
   encodeAdded(entries: readonly Entry[], isFirst: boolean): EncodedEvents {
-    return joinLines(entries.map((entry, index) => ({ head: heads.ADDED, object: this.#form.objectOf(entry, isFirst && index === 0) })));
+    return this.#join(entries.map((entry, index) => ({ type: "ADDED", object: this.#form.objectOf(entry, isFirst && index === 0) })));
   }
-}
 
-/** One event of any type. @param object JSON */
-export function encodeEvent(type: string, object: string): Buffer {
-  return Buffer.from(`{"type":"${type}","object":${object}}\n`);
-}
-
-interface Line {
-  readonly head: Buffer;
-  readonly object: Buffer;
-}
-
-const heads = {
-  ADDED: Buffer.from('{"type":"ADDED","object":'),
-  MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
-  DELETED: Buffer.from('{"type":"DELETED","object":'),
-};
-const closeBrace = 0x7d;
-const newline = 0x0a;
-
-function joinLines(lines: readonly Line[]): EncodedEvents {
-  let length = 0;
-  for (const { head, object } of lines) length += head.length + object.length + 2;
-  const bytes = Buffer.allocUnsafeSlow(length);
-  let at = 0;
-  for (const { head, object } of lines) {
-    at += head.copy(bytes, at);
-    at += object.copy(bytes, at);
-    bytes[at++] = closeBrace;
-    bytes[at++] = newline;
+  /** One event, no matter whether it is in scope. */
+  encodeBookmark(metadata: BookmarkMetadata): Buffer {
+    return this.#form.framing.join([{ type: "BOOKMARK", object: this.#form.bookmarkOf(metadata) }]);
   }
-  return { bytes, count: lines.length };
+
+  encodeError(status: StatusBody): Buffer {
+    return this.#form.framing.join([{ type: "ERROR", object: this.#form.statusOf(status) }]);
+  }
+
+  #join(events: readonly FramedEvent[]): EncodedEvents {
+    return { bytes: this.#form.framing.join(events), count: events.length };
+  }
 }

@@ -5,9 +5,18 @@ import { expired } from "../../api/errors.ts";
 import type { WatchPlan, WatchScope } from "../../registry/watch.ts";
 import type { CacheEvent, CacheSubscriber, Entry, Snapshot, WatchCache } from "../../watch-cache/contract.ts";
 import type { BodyStream } from "../contract.ts";
+import { jsonLines } from "../representation/event-framing.ts";
 import { openWatches } from "./open-watches.ts";
-import { WatchEncoder } from "./watch-encoder.ts";
+import { type EventForm, WatchEncoder } from "./watch-encoder.ts";
 import { startWatch, type WatchStreamOptions } from "./watch-stream.ts";
+
+const form: EventForm = {
+  text: "json",
+  framing: jsonLines,
+  objectOf: ({ json }, isFirst) => (isFirst ? Buffer.from('"first"') : json),
+  bookmarkOf: (metadata) => Buffer.from(JSON.stringify({ kind: "Thing", apiVersion: "v1", metadata })),
+  statusOf: (status) => Buffer.from(JSON.stringify(status)),
+};
 
 /** A socket that takes what it is told to, a clock that is wound by hand, and a cache that says what the test says. */
 function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {}) {
@@ -51,9 +60,8 @@ function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {
     clock,
     cache,
     plan: plan(),
-    encoder: new WatchEncoder({ text: "", objectOf: ({ json }, isFirst) => (isFirst ? Buffer.from('"first"') : json) }, scope),
+    encoder: new WatchEncoder(form, scope),
     sent() {},
-    kind: { kind: "Thing", apiVersion: "v1" },
     bookmarks: false,
     firstDiffers: false,
     timeoutMs: 90_000,
@@ -164,7 +172,6 @@ test("a version that is gone is an event", () => {
 test("watchers who see the same share an encoder until the last has gone", () => {
   const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {} });
   const resolved = {} as never;
-  const form = { text: "json", objectOf: ({ json }: Entry) => json };
   const a = watches.encoder(resolved, form, scope);
   const b = watches.encoder(resolved, form, scope);
   const other = watches.encoder(resolved, { ...form, text: "table" }, scope);

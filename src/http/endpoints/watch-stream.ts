@@ -5,7 +5,7 @@ import type { WatchPlan } from "../../registry/watch.ts";
 import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "../../watch-cache/contract.ts";
 import type { BodyStream } from "../contract.ts";
 import { statusBody } from "../respond.ts";
-import { encodeEvent, type WatchEncoder } from "./watch-encoder.ts";
+import type { WatchEncoder } from "./watch-encoder.ts";
 
 export interface WatchStreamOptions {
   readonly stream: BodyStream;
@@ -15,8 +15,6 @@ export interface WatchStreamOptions {
   readonly encoder: WatchEncoder;
   /** Told how many events were sent, bookmarks aside. */
   readonly sent: (events: number) => void;
-  /** What bookmarks say they are. */
-  readonly kind: { readonly kind: string; readonly apiVersion: string };
   readonly bookmarks: boolean;
   /** The first event is encoded for this watcher alone. */
   readonly firstDiffers: boolean;
@@ -149,8 +147,7 @@ class WatchStream {
   }
 
   #bookmark(revision: number, annotations?: Record<string, string>): Buffer {
-    const metadata = { resourceVersion: String(revision), ...(annotations && { annotations }) };
-    return encodeEvent("BOOKMARK", JSON.stringify({ ...this.#options.kind, metadata }));
+    return this.#options.encoder.encodeBookmark({ resourceVersion: String(revision), ...(annotations && { annotations }) });
   }
 
   #timeOut(): void {
@@ -159,7 +156,7 @@ class WatchStream {
   }
 
   #fail(error: ApiError): void {
-    this.#options.stream.write(encodeEvent("ERROR", JSON.stringify(statusBody(error.status))));
+    this.#options.stream.write(this.#options.encoder.encodeError(statusBody(error.status)));
     this.end();
   }
 

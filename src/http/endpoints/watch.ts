@@ -1,17 +1,13 @@
-import type { Clock } from "../../api/clock.ts";
 import { ApiError } from "../../api/errors.ts";
-import { formatGroupVersion } from "../../api/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { type ListOptions, parseListOptions } from "../../registry/list-options.ts";
 import { planWatch } from "../../registry/watch.ts";
 import type { Resolved, ResourceStore } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
-import { tableEvent } from "../representation/table.ts";
-import { entryAtVersion } from "../representation/version.ts";
 import { answerHeaders } from "../respond.ts";
+import { eventForm } from "./event-form.ts";
 import { namespaceOf } from "./get.ts";
 import type { OpenWatches } from "./open-watches.ts";
-import type { EventForm } from "./watch-encoder.ts";
 import { startWatch } from "./watch-stream.ts";
 
 /** A stream of events: `?watch=1` on a collection or an object, and the old paths under `/watch/`. Returns when it has begun. */
@@ -27,13 +23,12 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
   const form = eventForm(context, resolved, registry.clock);
   const shared = watches.encoder(resolved, form, plan.scope);
   const end = startWatch({
-    stream: context.exchange.stream(200, answerHeaders(context, "application/json")),
+    stream: context.exchange.stream(200, answerHeaders(context, form.framing.contentType)),
     cache,
     clock: registry.clock,
     plan,
     encoder: shared.encoder,
     sent: watches.counterOf(resolved.resource.definition.group, resolved.version.version, resolved.resource.definition.resource),
-    kind: { kind: resolved.resource.definition.kind, apiVersion: formatGroupVersion(resolved.resource.definition.group, resolved.version.version) },
     bookmarks: options.allowWatchBookmarks,
     firstDiffers: context.representation.kind === "table",
     timeoutMs: timeoutMs(options, registry, watches),
@@ -56,14 +51,6 @@ async function unreachable(reach: () => Promise<void>): Promise<ApiError | undef
     if (error instanceof ApiError && error.status.code === 410) return error;
     throw error;
   }
-}
-
-function eventForm({ representation }: RequestContext, resolved: Resolved, clock: Clock): EventForm {
-  if (representation.kind !== "table") return { text: "json", objectOf: (entry) => entryAtVersion(entry, resolved).json };
-  return {
-    text: `table ${representation.version} ${representation.includeObject}`,
-    objectOf: (entry, isFirst) => tableEvent(entry, resolved, representation, clock.now(), isFirst),
-  };
 }
 
 /** Long enough to be worth it, and spread, so that clients do not come back all at once. */

@@ -20,7 +20,7 @@ export function contentType({ exchange }: RequestContext): string {
 }
 
 /** What bodies may be, as the refusal names it. */
-const bodyTypes: readonly string[] = [...mediaTypes, "application/vnd.kubernetes.protobuf"];
+const bodyTypes = mediaTypes;
 
 /** A body without a type is JSON. @throws ApiError 415 */
 export function checkContentType(context: RequestContext): void {

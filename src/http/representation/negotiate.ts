@@ -1,8 +1,13 @@
 /** Chooses the form of an answer. Source: resource-api §4.4; the order of preference is upstream's: quality first, then the more specific, then as written. */
 import { ApiError, badRequest, notAcceptable } from "../../api/errors.ts";
+import { isProtobuf } from "../../lib/protobuf/media-types.ts";
 import type { Representation, RequestContext } from "../contract.ts";
 
-export const mediaTypes: readonly string[] = ["application/json"];
+/** As refusals name them. */
+export const mediaTypes: readonly string[] = ["application/json", "application/vnd.kubernetes.protobuf"];
+/** What custom resources are served as: they have no messages. */
+const textTypes: readonly string[] = ["application/json"];
+const jsonRanges: readonly string[] = ["application/json", "application/*", "*/*"];
 
 interface Clause {
   readonly type: string;
@@ -17,23 +22,36 @@ const plainJson: Representation = { kind: "json", pretty: false };
 /**
  * @throws ApiError 406 when nothing that was asked for can be served; 400 for a bad includeObject
  */
-export function negotiate(context: Pick<RequestContext, "exchange" | "info">): Representation {
+export function negotiate(context: Pick<RequestContext, "exchange" | "info" | "resolved">): Representation {
   const accept = context.exchange.header("accept");
   const pretty = wantsPretty(context);
   if (accept === undefined || accept === "" || accept === "application/json" || accept === "*/*")
     return pretty ? { kind: "json", pretty } : plainJson;
   const clauses = parseAccept(accept);
-  if (!clauses.some(({ type }) => type === "*/*" || mediaTypes.includes(type))) throw noRepresentation();
+  if (!clauses.some(({ type }) => type === "*/*" || mediaTypes.includes(type) || isProtobuf(type))) throw noRepresentation();
+  const served = hasMessages(context) ? mediaTypes : textTypes;
   for (const clause of clauses) {
-    if (clause.type !== "*/*" && clause.type !== "application/*" && !mediaTypes.includes(clause.type)) continue;
     const form = clause.parameters.get("as");
+    if (isProtobuf(clause.type) && form === undefined && served === mediaTypes) return { kind: "protobuf", pretty: false, mediaType: clause.type };
+    if (!jsonRanges.includes(clause.type)) continue;
     if (form === undefined) return { kind: "json", pretty: pretty || isTrue(clause.parameters.get("pretty")) };
     const version = clause.parameters.get("v");
     if (form === "Table" && clause.parameters.get("g") === "meta.k8s.io" && (version === "v1" || version === "v1beta1")) {
       return { kind: "table", pretty, version, includeObject: includeObject(context.info.query.get("includeObject")) };
     }
   }
-  throw notAcceptable(mediaTypes);
+  throw notAcceptable(served);
+}
+
+function hasMessages({ resolved }: Pick<RequestContext, "resolved">): boolean {
+  return resolved === undefined || resolved.version.schema.protobufName !== undefined;
+}
+
+/** @returns the name by which protobuf is asked for, when nothing else that could be served comes before it */
+export function preferredProtobuf(accept: string | undefined): string | undefined {
+  if (accept?.includes("protobuf") !== true) return undefined;
+  const preferred = parseAccept(accept).find(({ type, parameters }) => !parameters.has("as") && (isProtobuf(type) || jsonRanges.includes(type)));
+  return preferred !== undefined && isProtobuf(preferred.type) ? preferred.type : undefined;
 }
 
 /** A malformed clause asks for nothing. */

@@ -5,6 +5,7 @@ import type { Resolved } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { send } from "../respond.ts";
+import { entryMessage, inEnvelope, objectMessage } from "./protobuf.ts";
 import { tableBody, tableOfObject } from "./table.ts";
 import { encodeAtVersion, entryAtVersion } from "./version.ts";
 
@@ -17,6 +18,8 @@ export function sendEntry(context: RequestContext, entry: Entry, status: number)
   if (representation.kind === "table") {
     const meta = { resourceVersion: String(entry.revision) };
     sendJsonBytes(context, status, tableBody([entry], resolved, representation, meta, context.receivedAt));
+  } else if (representation.kind === "protobuf") {
+    send(context, status, representation.mediaType, inEnvelope(entryMessage(entry, resolved), resolved));
   } else {
     sendJsonBytes(context, status, entryAtVersion(entry, resolved).json);
   }
@@ -28,6 +31,8 @@ export function sendObject(context: RequestContext, object: KubeObject, status: 
   const { representation } = context;
   if (representation.kind === "table") {
     sendJsonBytes(context, status, tableOfObject(object, resolved, representation, context.receivedAt));
+  } else if (representation.kind === "protobuf") {
+    send(context, status, representation.mediaType, inEnvelope(objectMessage(object, resolved), resolved));
   } else {
     sendJsonBytes(context, status, encodeAtVersion(object, resolved).json);
   }

@@ -3,7 +3,7 @@ import { indentJson } from "../../lib/json/indent.ts";
 import type { BodyStream, RequestContext } from "../contract.ts";
 import { answerHeaders, send } from "../respond.ts";
 
-/** Part of a compact JSON text that ends with a newline. */
+/** Part of a compact JSON text that ends with a newline, or of what is not for reading. */
 export interface Piece {
   readonly bytes: Buffer;
   readonly last: boolean;
@@ -13,11 +13,11 @@ export interface Piece {
 export const pieceBytes = 128 << 10;
 
 /** Answers in one go when it all fits in one piece, and streams otherwise, letting others run between pieces. */
-export async function sendPieces(context: RequestContext, pieces: Generator<Piece, void, void>): Promise<void> {
+export async function sendPieces(context: RequestContext, pieces: Generator<Piece, void, void>, contentType = "application/json"): Promise<void> {
   let piece = pieces.next().value as Piece;
   if (context.representation.pretty) return send(context, 200, "application/json", pretty([piece, ...pieces]));
-  if (piece.last) return send(context, 200, "application/json", piece.bytes);
-  const stream = context.exchange.stream(200, answerHeaders(context, "application/json"));
+  if (piece.last) return send(context, 200, contentType, piece.bytes);
+  const stream = context.exchange.stream(200, answerHeaders(context, contentType));
   try {
     while (!piece.last) {
       await writePiece(stream, piece.bytes);

@@ -28,11 +28,15 @@ export function entryAtVersion(entry: Entry, resolved: Resolved): VersionedJson 
 
 /** @param object in the storage version; used up */
 export function encodeAtVersion(object: KubeObject, resolved: Resolved): VersionedJson {
-  const { definition } = resolved.resource;
-  const converted = resolved.version.conversion?.fromStorage(object) ?? object;
+  return encodeWithVersion(objectAtVersion(object, resolved), resolved.version.schema);
+}
+
+/** @param object in the storage version; used up */
+export function objectAtVersion(object: KubeObject, { resource: { definition }, version }: Resolved): KubeObject {
+  const converted = version.conversion?.fromStorage(object) ?? object;
   converted.kind = definition.kind;
-  converted.apiVersion = formatGroupVersion(definition.group, resolved.version.version);
-  return encodeWithVersion(converted, resolved.version.schema);
+  converted.apiVersion = formatGroupVersion(definition.group, version.version);
+  return converted;
 }
 
 /** Encodes an object with its resourceVersion in place, when it has one. */

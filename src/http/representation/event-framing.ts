@@ -1,0 +1,71 @@
+/** How the events of a watch follow each other in its answer. Source: resource-api §4.4; upstream's streaming serializers. */
+import { Writer } from "../../lib/protobuf/writer.ts";
+
+export interface FramedEvent {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  /** Whole, in the encoding of the stream. */
+  readonly object: Buffer;
+}
+
+export interface EventFraming {
+  readonly contentType: string;
+  /** @returns memory of its own, which is sent to many */
+  join(events: readonly FramedEvent[]): Buffer;
+}
+
+/** A line each. */
+export const jsonLines: EventFraming = { contentType: "application/json", join: joinLines };
+
+/** Messages `WatchEvent`, each after its length in four bytes, the highest first. @param mediaType the name that was asked for */
+export function protobufFrames(mediaType: string): EventFraming {
+  return { contentType: `${mediaType};stream=watch`, join: joinFrames };
+}
+
+const heads = {
+  ADDED: Buffer.from('{"type":"ADDED","object":'),
+  MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
+  DELETED: Buffer.from('{"type":"DELETED","object":'),
+  BOOKMARK: Buffer.from('{"type":"BOOKMARK","object":'),
+  ERROR: Buffer.from('{"type":"ERROR","object":'),
+};
+const closeBrace = 0x7d;
+const newline = 0x0a;
+
+function joinLines(events: readonly FramedEvent[]): Buffer {
+  let length = 0;
+  for (const { type, object } of events) length += heads[type].length + object.length + 2;
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const { type, object } of events) {
+    at += heads[type].copy(bytes, at);
+    at += object.copy(bytes, at);
+    bytes[at++] = closeBrace;
+    bytes[at++] = newline;
+  }
+  return bytes;
+}
+
+/** `WatchEvent{string type = 1; RawExtension{bytes raw = 1} object = 2}` */
+const tags = { type: 0x0a, object: 0x12, raw: 0x0a } as const;
+const frameHead = 4;
+/** Tags, lengths and the type around an object. */
+const eventOverhead = 32;
+
+function joinFrames(events: readonly FramedEvent[]): Buffer {
+  let expected = 0;
+  for (const { object } of events) expected += object.length + frameHead + eventOverhead;
+  const writer = new Writer(expected);
+  for (let index = events.length - 1; index >= 0; index--) writeFrame(writer, events[index] as FramedEvent);
+  return writer.finish();
+}
+
+function writeFrame(writer: Writer, { type, object }: FramedEvent): void {
+  const end = writer.length;
+  writer.bytes(object);
+  writer.closeField(tags.raw, end);
+  writer.closeField(tags.object, end);
+  writer.textField(tags.type, type);
+  const length = Buffer.alloc(frameHead);
+  length.writeUInt32BE(writer.length - end);
+  writer.bytes(length);
+}

@@ -1,0 +1,27 @@
+/** Messages by the entries they show, of the last so many bytes: encoded once for lists, watches and reads alike. */
+import type { Entry } from "../../watch-cache/contract.ts";
+
+/** Of the older and of the younger half, entries included. */
+const halfBytesMax = 32 << 20;
+
+export class MessageCache {
+  #younger = new Map<Entry, Buffer>();
+  #older = new Map<Entry, Buffer>();
+  #youngerBytes = 0;
+
+  get(entry: Entry, encode: (entry: Entry) => Buffer): Buffer {
+    const known = this.#younger.get(entry);
+    if (known !== undefined) return known;
+    const message = this.#older.get(entry) ?? encode(entry);
+    this.#youngerBytes += message.length + entry.json.length; // The entry may live on only because it is here.
+    if (this.#youngerBytes > halfBytesMax) this.#forgetOlder();
+    this.#younger.set(entry, message);
+    return message;
+  }
+
+  #forgetOlder(): void {
+    this.#older = this.#younger;
+    this.#younger = new Map();
+    this.#youngerBytes = 0;
+  }
+}
