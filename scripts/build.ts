@@ -3,9 +3,9 @@
  * and the types under dist/types.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, globSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build, type Metafile } from "esbuild";
 import { writeDescriptions } from "./generate/descriptions.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -15,7 +15,7 @@ rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 const { status } = spawnSync(join(root, "node_modules/.bin/tsc"), ["--project", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
 if (status !== 0) process.exit(status ?? 1);
-await build({
+const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: ["src/index.ts", "src/main.ts"],
   outdir: "dist",
@@ -26,8 +26,24 @@ await build({
   target: "node24",
   mainFields: ["module", "main"],
   external: ["commander", "lmdb", "@kubernetes/client-node"], // The libraries for certificates are bundled: they load in half the time.
+  metafile: true,
   logLevel: "warning",
 });
 for (const file of globSync("*.json", { cwd: join(root, "src/data") })) cpSync(join(root, "src/data", file), join(dist, file));
 await writeDescriptions(dist);
+writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), licenses(metafile));
 chmodSync(join(dist, "main.js"), 0o755);
+
+/** What the licenses of the bundled packages ask to be passed on with them. */
+function licenses({ inputs }: Metafile): string {
+  const packages = new Set(Object.keys(inputs).flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []));
+  return [...packages].sort().map(license).join("\n");
+}
+
+/** @throws Error when the package comes without its license */
+function license(directory: string): string {
+  const { name, version } = JSON.parse(readFileSync(join(root, directory, "package.json"), "utf8"));
+  const [file] = globSync("{LICENSE,LICENCE}*", { cwd: join(root, directory) });
+  if (file === undefined) throw new Error(`${directory} has no license file`);
+  return `${name} ${version}\n\n${readFileSync(join(root, directory, file), "utf8").trim()}\n`;
+}
