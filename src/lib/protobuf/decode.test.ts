@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtinSchema } from "../../resource/builtin-schemas.ts";
+import { randomObject } from "../../testing/random-object.ts";
 import { seededRandom } from "../../testing/seeded-random.ts";
 import { JsonSyntaxError } from "../json/syntax-error.ts";
 import { conform, DecodeError } from "../schema/decode.ts";
+import type { Struct } from "../schema/schema.ts";
 import { decodeProtobuf } from "./decode.ts";
+import { encodeProtobuf } from "./encode.ts";
 import { readEnvelope } from "./envelope.ts";
 import { ProtobufError } from "./reader.ts";
 
@@ -237,15 +240,81 @@ for (const [what, bytes] of refused)
   test(`refused: ${what}`, () => assert.throws(() => decodeProtobuf(bytes, builtinSchema(`${core}.ConfigMap`)), ProtobufError));
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 1_000_000 : 5000;
+const kinds = ["Pod", "ConfigMap", "Node", "Event", "Service"].map((kind) => builtinSchema(`${core}.${kind}`));
+kinds.push(
+  builtinSchema("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition"),
+  builtinSchema(`${meta}.DeleteOptions`),
+);
+
 test(`whatever the bytes, nothing but a refusal (SEED=${seed})`, () => {
   const random = seededRandom(seed);
-  const schema = builtinSchema(`${core}.Pod`);
-  for (let round = 0; round < 3000; round++) {
-    const bytes = Buffer.from(Array.from({ length: random(60) }, () => random(256)));
+  let message: Buffer = Buffer.alloc(0);
+  let schema = kinds[0] as Struct;
+  let read = 0;
+  for (let round = 0; round < rounds; round++) {
+    if (round % 50 === 0) {
+      schema = kinds[random(kinds.length)] as Struct;
+      message = encodeProtobuf(randomObject(schema, random), schema);
+    }
     try {
-      conform(decodeProtobuf(bytes, schema), schema);
+      conform(decodeProtobuf(round % 5 === 0 ? noise(random) : damage(message, random), schema), schema);
+      read++;
     } catch (error) {
       assert.ok(error instanceof ProtobufError || error instanceof DecodeError || error instanceof JsonSyntaxError, String(error));
     }
   }
+  assert.ok(read > rounds / 100, "some of them are still messages");
+});
+
+function noise(random: (below: number) => number): Buffer {
+  return Buffer.from(Array.from({ length: random(60) }, () => random(256)));
+}
+
+/** Flips, cuts, repeats or moves some bytes. */
+function damage(message: Buffer, random: (below: number) => number): Buffer {
+  let bytes: Buffer = Buffer.from(message);
+  for (let times = 1 + random(3); times > 0 && bytes.length > 0; times--) {
+    const at = random(bytes.length);
+    const some = bytes.subarray(at, at + random(20));
+    const to = random(bytes.length);
+    const kind = random(4);
+    if (kind === 0) bytes[at] = random(256);
+    else if (kind === 1) bytes = bytes.subarray(0, at);
+    else bytes = Buffer.concat([bytes.subarray(0, to), some, bytes.subarray(kind === 2 ? to : Math.min(to + some.length, bytes.length))]);
+  }
+  return bytes;
+}
+
+const hostile: [what: string, definition: string, bytes: Buffer][] = [
+  ["messages without end in messages", "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps", nested(28, 5000)],
+  ["groups without end in groups", `${core}.ConfigMap`, Buffer.alloc(100_000, 0x0b)],
+  ["a length of eight exabytes", `${core}.ConfigMap`, Buffer.from("0affffffffffffffff7f", "hex")],
+  ["a negative length", `${core}.ConfigMap`, Buffer.from("0affffffffffffffffff01", "hex")],
+];
+for (const [what, definition, bytes] of hostile)
+  test(`refused: ${what}`, () => assert.throws(() => decodeProtobuf(bytes, builtinSchema(definition)), ProtobufError));
+
+/** A message in a message in a message, each a field of the same number. */
+function nested(field: number, depth: number): Buffer {
+  let bytes: Buffer = Buffer.alloc(0);
+  for (; depth > 0; depth--) bytes = Buffer.concat([varint(field * 8 + 2), varint(bytes.length), bytes]);
+  return bytes;
+}
+
+test("many texts in one message are read in time", () => {
+  const texts = Array.from({ length: 200_000 }, (): Part => [1, ""]);
+  const user = decodeProtobuf(
+    message([
+      [
+        4,
+        [
+          [1, "k"],
+          [2, texts],
+        ],
+      ],
+    ]),
+    builtinSchema("io.k8s.api.authentication.v1.UserInfo"),
+  );
+  assert.equal((user.extra as Record<string, string[]>).k?.length, 200_000);
 });
