@@ -6,6 +6,8 @@ export interface Entry {
   readonly revision: number;
   /** JSON in the storage version with resourceVersion in place, no newline at the end. Exactly allocated. */
   readonly json: Buffer;
+  /** The same bytes and a newline: the whole answer to a get. */
+  readonly line: Buffer;
   /** Offset of what follows `"kind":…,"apiVersion":…,`: a list item of a built-in is `{` and the bytes from here. */
   readonly itemOffset: number;
   /** What selectors need, read from the bytes when first asked for. */

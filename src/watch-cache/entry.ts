@@ -27,7 +27,7 @@ export function entryFromStored(stored: Stored, source: EntrySource): Entry {
 /** @param json without resourceVersion, as {@link encodeObject} made it */
 export function makeEntry(key: string, revision: number, json: Buffer, seal: Pick<Seal, "versionOffset" | "itemOffset">, source: EntrySource): Entry {
   const splice = `"resourceVersion":"${revision}",`;
-  const bytes = Buffer.allocUnsafeSlow(json.length + splice.length);
+  const bytes = lineOf(json.length + splice.length);
   json.copy(bytes, 0, 0, seal.versionOffset);
   bytes.write(splice, seal.versionOffset, "latin1");
   json.copy(bytes, seal.versionOffset + splice.length, seal.versionOffset);
@@ -39,26 +39,35 @@ export function deletedEntry(previous: Entry, revision: number): Entry {
   const { json, itemOffset, versionOffset, source } = previous as CachedEntry;
   const old = `"resourceVersion":"${previous.revision}",`.length;
   const splice = `"resourceVersion":"${revision}",`;
-  const bytes = Buffer.allocUnsafeSlow(json.length - old + splice.length);
+  const bytes = lineOf(json.length - old + splice.length);
   json.copy(bytes, 0, 0, versionOffset);
   bytes.write(splice, versionOffset, "latin1");
   json.copy(bytes, versionOffset + splice.length, versionOffset + old);
   return new CachedEntry(previous.key, revision, bytes, itemOffset, versionOffset, source);
 }
 
+/** Memory of its own for so many bytes and a newline, which is already there. */
+function lineOf(length: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(length + 1);
+  bytes[length] = 0x0a;
+  return bytes;
+}
+
 class CachedEntry implements Entry {
   readonly key: string;
   readonly revision: number;
+  readonly line: Buffer;
   readonly json: Buffer;
   readonly itemOffset: number;
   readonly versionOffset: number;
   readonly source: EntrySource;
   #index: LazyIndex | undefined;
 
-  constructor(key: string, revision: number, json: Buffer, itemOffset: number, versionOffset: number, source: EntrySource) {
+  constructor(key: string, revision: number, line: Buffer, itemOffset: number, versionOffset: number, source: EntrySource) {
     this.key = key;
     this.revision = revision;
-    this.json = json;
+    this.line = line;
+    this.json = line.subarray(0, -1);
     this.itemOffset = itemOffset;
     this.versionOffset = versionOffset;
     this.source = source;

@@ -64,7 +64,8 @@ test("bytes carry the revision, and a deletion's revision on the last state", as
   await remove("a");
   await turn();
   assert.equal(entry.json.toString(), `${head}"metadata":{"resourceVersion":"2","name":"a","labels":{"l":"1"}}}`);
-  assert.equal(entry.json.buffer.byteLength, entry.json.length);
+  assert.equal(entry.json.buffer.byteLength, entry.line.length);
+  assert.equal(entry.line.toString(), `${entry.json}\n`);
   assert.equal(events[0]?.entry.json.toString(), entry.json.toString().replace('"2"', '"3"'));
 });
 

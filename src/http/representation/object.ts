@@ -21,7 +21,9 @@ export function sendEntry(context: RequestContext, entry: Entry, status: number)
   } else if (representation.kind === "protobuf") {
     send(context, status, representation.mediaType, inEnvelope(entryMessage(entry, resolved), resolved));
   } else {
-    sendJsonBytes(context, status, entryAtVersion(entry, resolved).json);
+    const shown = entryAtVersion(entry, resolved);
+    if (shown === entry && !representation.pretty) send(context, status, "application/json", entry.line);
+    else sendJsonBytes(context, status, shown.json);
   }
 }
 
