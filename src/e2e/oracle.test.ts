@@ -47,8 +47,8 @@ const skipped: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     "negotiation/accept/05-yaml",
     "negotiation/accept/12-yaml-error",
   ],
-  "Protobuf of resources is not there yet": [/^negotiation\/protobuf\//],
-  "PartialObjectMetadata is not there yet": [/^negotiation\/partial\//],
+  "PartialObjectMetadata is not there yet": [/^negotiation\/partial\//, "negotiation/protobuf/05-partial"],
+  "managedFields are not there yet; in JSON the recorded ones are passed over": ["negotiation/protobuf/02-get"],
   "the message lists YAML and Protobuf, which are not there yet": [
     "discovery/documents/14-aggregated-bad-version",
     "discovery/documents/15-html",
