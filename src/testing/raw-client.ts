@@ -5,6 +5,7 @@ import { field } from "./kubeconfig-fields.ts";
 export interface Answer {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
+  readonly bytes: Buffer;
   readonly text: string;
   /** The body, when it is one JSON value. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
@@ -58,11 +59,13 @@ export function rawClient(kubeconfig: string): RawClient {
             response.on("data", (piece: Buffer) => pieces.push(piece));
             response.on("error", reject);
             response.on("end", () => {
-              const text = Buffer.concat(pieces).toString();
+              const bytes = Buffer.concat(pieces);
+              const text = bytes.toString();
               const isJson = response.headers["content-type"]?.includes("json") ?? false;
               resolve({
                 status: response.statusCode ?? 0,
                 headers: response.headers,
+                bytes,
                 text,
                 // Read when asked for, since a watch answers with many values.
                 get body() {

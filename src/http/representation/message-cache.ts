@@ -8,13 +8,19 @@ export class MessageCache {
   #younger = new Map<Entry, Buffer>();
   #older = new Map<Entry, Buffer>();
   #youngerBytes = 0;
+  readonly #halfBytesMax: number;
+
+  constructor(options: { readonly halfBytesMax?: number } = {}) {
+    this.#halfBytesMax = options.halfBytesMax ?? halfBytesMax;
+  }
 
   get(entry: Entry, encode: (entry: Entry) => Buffer): Buffer {
     const known = this.#younger.get(entry);
     if (known !== undefined) return known;
     const message = this.#older.get(entry) ?? encode(entry);
-    this.#youngerBytes += message.length + entry.json.length; // The entry may live on only because it is here.
-    if (this.#youngerBytes > halfBytesMax) this.#forgetOlder();
+    const bytes = message.length + entry.json.length; // The entry may live on only because it is here.
+    if (this.#youngerBytes + bytes > this.#halfBytesMax) this.#forgetOlder();
+    this.#youngerBytes += bytes;
     this.#younger.set(entry, message);
     return message;
   }
