@@ -2,7 +2,7 @@
 import { formatGroupVersion } from "../../api/object.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import { envelopeHead, envelopeTail } from "../../lib/protobuf/envelope.ts";
-import { varintBytes, Writer } from "../../lib/protobuf/writer.ts";
+import { varintBytes, writeVarint } from "../../lib/protobuf/writer.ts";
 import type { ListResult } from "../../registry/list.ts";
 import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import type { Resolved } from "../../resource/contract.ts";
@@ -19,23 +19,13 @@ const listMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 export async function sendMessageList(context: RequestContext, { meta, entries }: ListResult, mediaType: string): Promise<void> {
   const resolved = context.resolved as Resolved;
   const { definition } = resolved.resource;
-  const metadata = delimited(tags.metadata, encodeProtobuf(meta, builtinSchema(listMeta)));
+  const metadata = encodeProtobuf(meta, builtinSchema(listMeta));
   const { listed, bytes } = await measure(entries, resolved);
   const apiVersion = formatGroupVersion(definition.group, resolved.version.version);
-  const head = Buffer.concat([envelopeHead(apiVersion, definition.listKind, metadata.length + bytes), metadata]);
+  const envelope = envelopeHead(apiVersion, definition.listKind, fieldBytes(metadata) + bytes);
+  const head = Buffer.allocUnsafe(envelope.length + fieldBytes(metadata));
+  writeField(head, envelope.copy(head), tags.metadata, metadata);
   await sendPieces(context, piecesOf(listed, resolved, head), mediaType);
-}
-
-function delimited(tag: number, message: Buffer): Buffer {
-  return Buffer.concat([itemHead(tag, message.length), message]);
-}
-
-/** What stands before a message of so many bytes. */
-function itemHead(tag: number, bytes: number): Buffer {
-  const writer = new Writer(16);
-  writer.varint(bytes);
-  writer.varint(tag);
-  return writer.finish();
 }
 
 /** Others run in between: most of the work of a list is done here. */
@@ -44,10 +34,10 @@ async function measure(entries: Iterable<Entry>, resolved: Resolved): Promise<{ 
   let bytes = 0;
   let sinceTurn = 0;
   for (const entry of entries) {
-    const { length } = entryMessage(entry, resolved);
+    const message = entryMessage(entry, resolved);
     listed.push(entry);
-    bytes += 1 + varintBytes(length) + length;
-    sinceTurn += length;
+    bytes += fieldBytes(message);
+    sinceTurn += message.length;
     if (sinceTurn < pieceBytes) continue;
     sinceTurn = 0;
     await new Promise((resolve) => setImmediate(resolve));
@@ -56,16 +46,42 @@ async function measure(entries: Iterable<Entry>, resolved: Resolved): Promise<{ 
 }
 
 function* piecesOf(entries: readonly Entry[], resolved: Resolved, head: Buffer): Generator<Piece, void, void> {
-  let parts = [head];
+  let before = head;
+  let items: Buffer[] = [];
   let bytes = head.length;
   for (const entry of entries) {
     const message = entryMessage(entry, resolved);
-    parts.push(itemHead(tags.items, message.length), message);
+    items.push(message);
     bytes += message.length;
     if (bytes < pieceBytes) continue;
-    yield { bytes: Buffer.concat(parts), last: false };
-    parts = [];
+    yield { bytes: pack(before, items, nothing), last: false };
+    before = nothing;
+    items = [];
     bytes = 0;
   }
-  yield { bytes: Buffer.concat([...parts, envelopeTail]), last: true };
+  yield { bytes: pack(before, items, envelopeTail), last: true };
+}
+
+const nothing = Buffer.alloc(0);
+
+function pack(before: Buffer, items: readonly Buffer[], after: Buffer): Buffer {
+  let length = before.length + after.length;
+  for (const item of items) length += fieldBytes(item);
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = before.copy(bytes);
+  for (const item of items) at = writeField(bytes, at, tags.items, item);
+  after.copy(bytes, at);
+  return bytes;
+}
+
+/** Of a message with its tag and its length. */
+function fieldBytes({ length }: Buffer): number {
+  return 1 + varintBytes(length) + length;
+}
+
+/** @returns where it ends */
+function writeField(bytes: Buffer, at: number, tag: number, message: Buffer): number {
+  bytes[at] = tag;
+  const start = writeVarint(bytes, at + 1, message.length);
+  return start + message.copy(bytes, start);
 }

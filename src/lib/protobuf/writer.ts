@@ -36,12 +36,8 @@ export class Writer {
       return;
     }
     this.#need(10);
-    const bytes = varintBytes(value);
-    let at = this.#at - bytes;
-    this.#at = at;
-    let rest = value;
-    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) this.#bytes[at++] = (rest % 0x80) | 0x80;
-    this.#bytes[at] = rest;
+    this.#at -= varintBytes(value);
+    writeVarint(this.#bytes, this.#at, value);
   }
 
   /** 64 bits, a negative number as its two's complement. */
@@ -117,6 +113,15 @@ export class Writer {
     this.#bytes = grown;
     this.#at = at;
   }
+}
+
+/** @param value not negative @returns where it ends */
+export function writeVarint(bytes: Buffer, start: number, value: number): number {
+  let at = start;
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes[at++] = (rest % 0x80) | 0x80;
+  bytes[at++] = rest;
+  return at;
 }
 
 /** How many bytes a number takes. @param value not negative */
