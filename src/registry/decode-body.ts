@@ -1,5 +1,5 @@
 /** From the bytes of a body to an object: kinds, field validation, defaults, the storage version. Source: resource-api §4.10; apiserver's endpoint handlers. */
-import { badRequest } from "../api/errors.ts";
+import { badRequest, unsupportedMediaType } from "../api/errors.ts";
 import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/object.ts";
 import { JsonSyntaxError, peekTypeMeta, TypeMetaError } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
@@ -69,6 +69,7 @@ export function decodeBody(bytes: Buffer, expected: ExpectedKind, options: Decod
 
 /** Protobuf has no unknown or repeated fields to tell of: what is not known is skipped. */
 function decodeProtobufBody(bytes: Buffer, expected: ExpectedKind, catalog: Catalog): KubeObject {
+  if (expected.schema.protobufName === undefined) throw unsupportedMediaType(["application/json"]); // A custom resource.
   const envelope = openEnvelope(bytes, expected);
   const named = parseGroupVersion(envelope.apiVersion); // One that is malformed is as none at all here.
   const { group, version } = named === undefined || named.version === "" ? expected : named;
