@@ -1,7 +1,7 @@
 /** From the bytes of a body to an object: kinds, field validation, defaults, the storage version. Source: resource-api §4.10; apiserver's endpoint handlers. */
 import { badRequest, unsupportedMediaType } from "../api/errors.ts";
 import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/object.ts";
-import { JsonSyntaxError, peekTypeMeta, TypeMetaError } from "../lib/json/parse.ts";
+import { JsonSyntaxError, TypeMetaError } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { decodeProtobuf } from "../lib/protobuf/decode.ts";
 import { type Envelope, readEnvelope } from "../lib/protobuf/envelope.ts";
@@ -10,9 +10,12 @@ import { ProtobufError } from "../lib/protobuf/reader.ts";
 import { conform, type Decoded, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import { applyDefaults } from "../lib/schema/defaults.ts";
 import type { Struct } from "../lib/schema/schema.ts";
+import { strictYamlError, YamlError } from "../lib/yaml/decode.ts";
+import { yamlType } from "../lib/yaml/media-type.ts";
 import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
 import type { Catalog, Resolved, SubresourceDefinition } from "../resource/contract.ts";
 import type { FieldValidation } from "./contract.ts";
+import { readText } from "./read-text.ts";
 
 /** The kind a path takes. */
 export interface ExpectedKind {
@@ -50,7 +53,7 @@ export function expectedSubresourceKind({ resource, version }: Resolved, subreso
  */
 export function decodeBody(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): KubeObject {
   if (isProtobuf(options.mediaType)) return decodeProtobufBody(bytes, expected, options.catalog);
-  const { kind, version, document } = readKind(bytes, expected, options);
+  const { kind, version, document, strictErrors } = readKind(bytes, expected, options);
   const cannot = (why: string): Error => badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${expected.kind}: ${why}`);
   if (document.value === null) return { metadata: {} };
   let decoded: Decoded;
@@ -60,16 +63,17 @@ export function decodeBody(bytes: Buffer, expected: ExpectedKind, options: Decod
     if (error instanceof DecodeError || error instanceof JsonSyntaxError) throw cannot(error.message);
     throw error;
   }
-  if (decoded.problems.length > 0 && options.fieldValidation !== "Ignore") {
-    if (options.fieldValidation === "Strict") throw cannot(strictError(decoded.problems));
-    options.warnings.push(...decoded.problems);
-  }
+  if (options.fieldValidation === "Strict") {
+    // What is wrong with the YAML is one error, of several lines, and a warning each.
+    const problems = strictErrors.length === 0 ? decoded.problems : [strictYamlError(strictErrors), ...decoded.problems];
+    if (problems.length > 0) throw cannot(strictError(problems));
+  } else if (options.fieldValidation === "Warn") options.warnings.push(...strictErrors, ...decoded.problems);
   return withMetadata(decoded.object);
 }
 
 /** Protobuf has no unknown or repeated fields to tell of: what is not known is skipped. */
 function decodeProtobufBody(bytes: Buffer, expected: ExpectedKind, catalog: Catalog): KubeObject {
-  if (expected.schema.protobufName === undefined) throw unsupportedMediaType(["application/json"]); // A custom resource.
+  if (expected.schema.protobufName === undefined) throw unsupportedMediaType(["application/json", yamlType]); // A custom resource.
   const envelope = openEnvelope(bytes, expected);
   const named = parseGroupVersion(envelope.apiVersion); // One that is malformed is as none at all here.
   const { group, version } = named === undefined || named.version === "" ? expected : named;
@@ -101,16 +105,16 @@ export function withMetadata(object: Record<string, unknown>): KubeObject {
   return object as KubeObject;
 }
 
-function readKind(bytes: Buffer, expected: ExpectedKind, { catalog }: DecodeOptions) {
+function readKind(bytes: Buffer, expected: ExpectedKind, { catalog, mediaType }: DecodeOptions) {
   try {
-    const { apiVersion, kind: given, document } = peekTypeMeta(bytes);
+    const { apiVersion, kind: given, document, strictErrors } = readText(bytes, mediaType);
     const named = apiVersion === "" ? expected : parseGroupVersion(apiVersion);
     if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${apiVersion}`);
     const kind = given === "" ? expected.kind : given;
     checkKind({ group: named.group, version: named.version, kind }, expected, catalog);
-    return { kind, version: named.version, document };
+    return { kind, version: named.version, document, strictErrors };
   } catch (error) {
-    if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem)) throw error;
+    if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError)) throw error;
     throw badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summarize(bytes)})`);
   }
 }

@@ -2,15 +2,17 @@
 import { badRequest, invalid } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
 import { validateFieldManager } from "../api/validation/metadata.ts";
-import { JsonSyntaxError, peekTypeMeta, TypeMetaError } from "../lib/json/parse.ts";
+import { JsonSyntaxError, TypeMetaError } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { decodeProtobuf } from "../lib/protobuf/decode.ts";
 import { readEnvelope } from "../lib/protobuf/envelope.ts";
 import { isProtobuf } from "../lib/protobuf/media-types.ts";
 import { ProtobufError } from "../lib/protobuf/reader.ts";
 import { conform, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
+import { YamlError } from "../lib/yaml/decode.ts";
 import { builtinSchema } from "../resource/builtin-schemas.ts";
 import type { DeleteOptions, FieldValidation } from "./contract.ts";
+import { readText } from "./read-text.ts";
 
 export interface WriteOptions {
   readonly dryRun: boolean;
@@ -104,19 +106,19 @@ const plainDelete: DeleteOptions = { dryRun: false };
 
 const deleteOptionsType = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 
+const unreadable = [TypeMetaError, JsonSyntaxError, YamlError, DecodeError, ProtobufError];
+
 function decodeDeleteOptions(body: Buffer, mediaType: string): RawDeleteOptions {
   const schema = builtinSchema(deleteOptionsType);
   try {
     if (isProtobuf(mediaType)) return conform(decodeProtobuf(readEnvelope(body).raw, schema), schema).object;
-    const { kind, document } = peekTypeMeta(body);
+    const { kind, document } = readText(body, mediaType);
     // Any group's DeleteOptions will do, whatever the version.
     if (kind !== "" && kind !== "DeleteOptions") throw badRequest("decoded object cannot be converted to DeleteOptions");
     if (document.value === null) return {};
     return decodeDocument(document, schema).object;
   } catch (error) {
-    if (error instanceof TypeMetaError || error instanceof JsonSyntaxError || error instanceof DecodeError || error instanceof ProtobufError) {
-      throw badRequest(error.message);
-    }
+    if (unreadable.some((kind) => error instanceof kind)) throw badRequest((error as Error).message);
     throw error;
   }
 }

@@ -1,12 +1,12 @@
 /** What the endpoints of all write verbs read from a request. */
 import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../api/errors.ts";
 import { isProtobuf } from "../../lib/protobuf/media-types.ts";
+import { yamlType } from "../../lib/yaml/media-type.ts";
 import type { RegistryContext, WriteRequest, Written } from "../../registry/contract.ts";
 import type { DecodeOptions } from "../../registry/decode-body.ts";
 import type { WriteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
-import { mediaTypes } from "../representation/negotiate.ts";
 import { sendEntry, sendObject } from "../representation/object.ts";
 
 /** Upstream's limit of every request body. */
@@ -20,7 +20,7 @@ export function contentType({ exchange }: RequestContext): string {
 }
 
 /** What bodies may be, as the refusal names it. */
-const bodyTypes = mediaTypes;
+const bodyTypes = ["application/json", yamlType, "application/vnd.kubernetes.protobuf"];
 
 /** A body without a type is JSON. @throws ApiError 415 */
 export function checkContentType(context: RequestContext): void {

@@ -88,7 +88,7 @@ conversation("bodies that are of another kind, or nothing at all", [
     `POST ${maps}`,
     "a: b",
     415,
-    "the body of the request was in an unknown format - accepted media types include: application/json, application/vnd.kubernetes.protobuf",
+    "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",
     { "content-type": "text/plain" },
   ],
   [

@@ -1,0 +1,70 @@
+/** What bodies of YAML may cost, and integers that doubles cannot hold. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decodeYaml } from "./decode.ts";
+
+const value = (text: string): unknown => decodeYaml(Buffer.from(text)).value;
+
+const levels = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
+
+const refused: readonly (readonly [what: string, text: string, message: RegExp])[] = [
+  ["brackets", "[".repeat(3 << 20), /^yaml: exceeded max depth of 1000$/],
+  ["braces", "{a: ".repeat(100_000), /^yaml: exceeded max depth of 1000$/],
+  ["lists", "- ".repeat(100_000), /^yaml: exceeded max depth of 1000$/],
+  ["keys", "? ".repeat(100_000), /^yaml: exceeded max depth of 1000$/],
+  ["indentation", Array.from({ length: 1200 }, (_, level) => `${" ".repeat(level)}a:`).join("\n"), /exceeded max depth of 1000$/],
+  [
+    "a chain of aliases",
+    `a0: &a0 [x]\n${Array.from({ length: 1200 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}]\n`).join("")}`,
+    /excessive aliasing|exceeded max depth/,
+  ],
+  [
+    "a bomb of aliases",
+    `a: &a [x,x,x,x,x,x,x,x,x]\n${[..."bcdefghij"].map((name, at) => `${name}: &${name} [${Array(9).fill(`*${"abcdefghi"[at]}`)}]\n`).join("")}`,
+    /^yaml: document contains excessive aliasing$/,
+  ],
+  ["a long text named often", `a: &a ${"x".repeat(1 << 20)}\nb: [${"*a,".repeat(10_000)}]`, /^yaml: document contains excessive aliasing$/],
+  [
+    "mappings merged often",
+    `a: &a {${Array.from({ length: 1000 }, (_, at) => `k${at}: 1`)}}\nb: [${"{<<: *a},".repeat(10_000)}]`,
+    /^yaml: document contains excessive aliasing$/,
+  ],
+  ["bytes that are no UTF-8", "", /^yaml: invalid leading UTF-8 octet$/],
+];
+
+test("what would cost too much is refused", () => {
+  for (const [what, text, message] of refused) {
+    const bytes = what.startsWith("bytes") ? Buffer.from([0x61, 0xff]) : Buffer.from(text);
+    assert.throws(() => decodeYaml(bytes), { name: "YamlError", message }, what);
+  }
+});
+
+test("a thousand levels are no more than enough", () => {
+  assert.doesNotThrow(() => value(levels(999)));
+  assert.throws(() => value(levels(1001)), /max depth/);
+});
+
+test("integers of 64 bits keep their digits", () => {
+  assert.deepEqual(value("a: 9007199254740993\nb: -9223372036854775808\nc: 18446744073709551615\nd: 9007199254740991\n"), {
+    a: 9007199254740993n,
+    b: -9223372036854775808n,
+    c: 18446744073709551615n,
+    d: 9007199254740991,
+  });
+});
+
+test("odd keys are data", () => {
+  const decoded = value("__proto__: {x: 1}\nconstructor: 2\n") as object;
+  assert.deepEqual(Object.keys(decoded), ["__proto__", "constructor"]);
+  assert.equal(Object.getPrototypeOf(decoded), Object.prototype);
+});
+
+test("mistakes beyond a hundred are not told", () => {
+  assert.equal(decodeYaml(Buffer.from("a: 1\n".repeat(500))).strictErrors.length, 100);
+});
+
+test("the same text, decoded twice, shares nothing", () => {
+  const { a, b } = value("a: &x {k: [1]}\nb: *x\n") as Record<"a" | "b", { k: number[] }>;
+  assert.notEqual(a, b);
+  assert.notEqual(a.k, b.k);
+});

@@ -1,0 +1,75 @@
+/**
+ * Texts, and what upstream's own library makes of them. To add a text, add a line `{"in":"…"}` and run
+ * `go run . < golden.jsonl` in scripts/yaml-golden; with COXSWAIN_TEST_FULL=1 and Go at hand the file is made again and compared.
+ */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { encodeAny, sortedKeys } from "../json/encode-any.ts";
+import { NumberLiteral } from "../json/exact.ts";
+import { decodeYaml, strictYamlError, YamlError } from "./decode.ts";
+
+interface Row {
+  readonly in?: string;
+  readonly json?: string;
+  readonly strict?: string;
+  readonly error?: string;
+  readonly out?: string;
+}
+
+const text = readFileSync(join(import.meta.dirname, "testdata/golden.jsonl"), "utf8");
+const rows = text
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line) as Row);
+
+/** Where we differ, and why. */
+const ours: Readonly<Record<string, Row>> = {
+  // JSON bodies may say `\/` and halves of characters, and JSON is YAML.
+  'a: "\\ud83d\\ude00"\n': { json: '{"a":"😀"}' },
+  'a: "\\e\\0\\a\\N\\_\\L\\P\\/"\n': { json: '{"a":"\\u001b\\u0000\\u0007\u0085\u00a0\\u2028\\u2029/"}' },
+  '{"a": "\\u0041\\n\\/"}': { json: '{"a":"A\\n/"}' },
+  // JSON has one zero.
+  "v: -0.0\n": { json: '{"v":0}' },
+  "[-0.0]\n": { json: "[0]" },
+};
+
+function decode(source: string): Row {
+  try {
+    const { value, strictErrors } = decodeYaml(Buffer.from(source));
+    return { in: source, json: jsonOf(value), ...(strictErrors.length > 0 && { strict: strictYamlError(strictErrors) }) };
+  } catch (error) {
+    if (error instanceof YamlError) return { in: source, error: error.message };
+    throw error;
+  }
+}
+
+/** With sorted keys and numbers as they were written. */
+function jsonOf(value: unknown): string {
+  if (value instanceof NumberLiteral) return value.text;
+  if (Array.isArray(value)) return `[${value.map(jsonOf).join(",")}]`;
+  if (typeof value !== "object" || value === null) return encodeAny(value);
+  const object = value as Record<string, unknown>;
+  return `{${sortedKeys(object)
+    .map((key) => `${encodeAny(key)}:${jsonOf(object[key])}`)
+    .join(",")}}`;
+}
+
+test("texts decode as upstream's library decodes them", () => {
+  for (const row of rows) {
+    if (row.in === undefined) continue;
+    const want = Object.hasOwn(ours, row.in) ? { in: row.in, ...ours[row.in] } : row;
+    assert.deepEqual(decode(row.in), want);
+  }
+});
+
+const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+
+test("upstream's library still makes this", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
+  const cwd = join(import.meta.dirname, "../../../scripts/yaml-golden");
+  const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input: text, maxBuffer: 64 << 20 });
+  assert.equal(status, 0, stderr.toString());
+  assert.ok(stdout.toString() === text);
+});

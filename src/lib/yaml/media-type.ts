@@ -1,0 +1,2 @@
+/** What bodies and answers in YAML are called. */
+export const yamlType = "application/yaml";

@@ -1,0 +1,262 @@
+/** From tokens to the tree of the first document. Source: the grammar of YAML 1.1 as go-yaml v2 has it. */
+import { depthMax, Scanner, type Token, type TokenType } from "./scanner.ts";
+import { parserError, scannerError, YamlError } from "./yaml-error.ts";
+
+export interface ScalarNode {
+  readonly kind: "scalar";
+  readonly text: string;
+  /** In full; empty without one. */
+  readonly tag: string;
+  /** Whether what it is must be told by its text. */
+  readonly implicit: boolean;
+  /** Counted from 1, as of every node. */
+  readonly line: number;
+}
+
+export interface SequenceNode {
+  readonly kind: "sequence";
+  readonly items: Node[];
+  readonly line: number;
+}
+
+export interface MappingNode {
+  readonly kind: "mapping";
+  /** Keys and values in turn. */
+  readonly items: Node[];
+  readonly line: number;
+}
+
+export interface AliasNode {
+  readonly kind: "alias";
+  readonly name: string;
+  readonly target: Node;
+  readonly line: number;
+}
+
+export type Node = ScalarNode | SequenceNode | MappingNode | AliasNode;
+
+/**
+ * @param text without control characters
+ * @returns undefined for a text without a document
+ * @throws YamlError
+ */
+export function parseYaml(text: string): Node | undefined {
+  return new Parser(text).document();
+}
+
+const directives: ReadonlySet<TokenType> = new Set(["versionDirective", "tagDirective"]);
+const noContent: ReadonlySet<TokenType> = new Set([...directives, "documentStart", "documentEnd", "streamEnd"]);
+const noBlockItem: ReadonlySet<TokenType> = new Set(["-", "blockEnd"]);
+const noIndentlessItem: ReadonlySet<TokenType> = new Set(["-", "?", ":", "blockEnd"]);
+const noBlockMember: ReadonlySet<TokenType> = new Set(["?", ":", "blockEnd"]);
+
+interface Properties {
+  readonly line: number;
+  readonly anchor: string;
+  readonly tag: string;
+}
+
+/** Where a node stands: in a block, or in one where a list may stand at the indentation of its key. */
+type Place = "block" | "blockMember" | "flow";
+
+class Parser {
+  readonly #scanner: Scanner;
+  readonly #anchors = new Map<string, Node>();
+  readonly #handles = new Map<string, string>();
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#scanner = new Scanner(text);
+  }
+
+  document(): Node | undefined {
+    const first = this.#scanner.peek();
+    if (first.type === "streamEnd") return undefined;
+    if (directives.has(first.type) || first.type === "documentStart") this.#head();
+    this.#handles.set("!", this.#handles.get("!") ?? "!");
+    this.#handles.set("!!", this.#handles.get("!!") ?? "tag:yaml.org,2002:");
+    const token = this.#scanner.peek();
+    const root = token !== first && noContent.has(token.type) ? empty(token.line) : this.#node("block");
+    this.#scanner.peek(); // What follows must be a token, whichever.
+    return root;
+  }
+
+  #head(): void {
+    let hasVersion = false;
+    for (let token = this.#scanner.peek(); directives.has(token.type); token = this.#scanner.peek()) {
+      if (token.type === "versionDirective") {
+        if (hasVersion) throw parserError("found duplicate %YAML directive", token.line);
+        if (token.text !== "1.1") throw parserError("found incompatible YAML document", token.line);
+        hasVersion = true;
+      } else {
+        if (this.#handles.has(token.text)) throw parserError("found duplicate %TAG directive", token.line);
+        this.#handles.set(token.text, token.suffix);
+      }
+      this.#scanner.take();
+    }
+    const start = this.#scanner.peek();
+    if (start.type !== "documentStart") throw parserError("did not find expected <document start>", start.line);
+    this.#scanner.take();
+  }
+
+  #node(place: Place): Node {
+    const token = this.#scanner.peek();
+    if (token.type === "alias") return this.#alias();
+    const properties = this.#properties(token.line);
+    const next = this.#scanner.peek();
+    switch (next.type) {
+      case "scalar":
+        this.#scanner.take();
+        return this.#scalar(next, properties);
+      case "[":
+        return this.#collection("sequence", properties, (items) => this.#flowSequence(items));
+      case "{":
+        return this.#collection("mapping", properties, (items) => this.#flowMapping(items));
+      case "-":
+        if (place !== "blockMember") break;
+        return this.#collection("sequence", properties, (items) => this.#indentlessSequence(items));
+      case "blockSequence":
+        if (place === "flow") break;
+        return this.#collection("sequence", properties, (items) => this.#blockSequence(items));
+      case "blockMapping":
+        if (place === "flow") break;
+        return this.#collection("mapping", properties, (items) => this.#blockMapping(items));
+    }
+    if (properties.anchor === "" && properties.tag === "") throw parserError("did not find expected node content", next.line);
+    return this.#named({ kind: "scalar", text: "", tag: properties.tag, implicit: properties.tag === "", line: properties.line + 1 }, properties);
+  }
+
+  #alias(): AliasNode {
+    const { text, line } = this.#scanner.take();
+    const target = this.#anchors.get(text);
+    if (target === undefined) throw new YamlError(`yaml: unknown anchor '${text}' referenced`);
+    return { kind: "alias", name: text, target, line: line + 1 };
+  }
+
+  #properties(line: number): Properties {
+    let anchor = "";
+    let tag = "";
+    for (let token = this.#scanner.peek(); ; token = this.#scanner.peek()) {
+      if (token.type === "anchor" && anchor === "") anchor = token.text;
+      else if (token.type === "tag" && tag === "") tag = this.#resolveTag(token);
+      else return { line, anchor, tag };
+      this.#scanner.take();
+    }
+  }
+
+  #resolveTag({ text, suffix, line }: Token): string {
+    if (text === "") return suffix;
+    const prefix = this.#handles.get(text);
+    if (prefix === undefined) throw parserError("found undefined tag handle", line);
+    return prefix + suffix;
+  }
+
+  #scalar({ text, plain }: Token, properties: Properties): Node {
+    const { tag, line } = properties;
+    return this.#named({ kind: "scalar", text, tag, implicit: tag === "" ? plain : tag === "!", line: line + 1 }, properties);
+  }
+
+  #named<T extends Node>(node: T, { anchor }: Properties): T {
+    if (anchor !== "") this.#anchors.set(anchor, node);
+    return node;
+  }
+
+  #collection(kind: "sequence" | "mapping", properties: Properties, read: (items: Node[]) => void): Node {
+    const node = this.#named({ kind, items: [], line: properties.line + 1 }, properties);
+    if (++this.#depth > depthMax) throw scannerError(`exceeded max depth of ${depthMax}`, properties.line);
+    read(node.items);
+    this.#depth--;
+    return node;
+  }
+
+  /** The node after an indicator, which is empty when something else follows. */
+  #nodeAfter(indicator: Token, none: ReadonlySet<TokenType>, place: Place): Node {
+    return none.has(this.#scanner.peek().type) ? empty(indicator.line) : this.#node(place);
+  }
+
+  #blockSequence(items: Node[]): void {
+    this.#scanner.take();
+    for (;;) {
+      const token = this.#scanner.take();
+      if (token.type === "blockEnd") return;
+      if (token.type !== "-") throw parserError("did not find expected '-' indicator", token.line);
+      items.push(this.#nodeAfter(token, noBlockItem, "block"));
+    }
+  }
+
+  #indentlessSequence(items: Node[]): void {
+    while (this.#scanner.peek().type === "-") items.push(this.#nodeAfter(this.#scanner.take(), noIndentlessItem, "block"));
+  }
+
+  #blockMapping(items: Node[]): void {
+    this.#scanner.take();
+    for (;;) {
+      const token = this.#scanner.take();
+      if (token.type === "blockEnd") return;
+      if (token.type !== "?") throw parserError("did not find expected key", token.line);
+      items.push(this.#nodeAfter(token, noBlockMember, "blockMember"));
+      const value = this.#scanner.peek();
+      if (value.type === ":") items.push(this.#nodeAfter(this.#scanner.take(), noBlockMember, "blockMember"));
+      else items.push(empty(value.line));
+    }
+  }
+
+  #flowSequence(items: Node[]): void {
+    this.#scanner.take();
+    for (let first = true; this.#moreInFlow("]", first); first = false) {
+      const token = this.#scanner.peek();
+      items.push(token.type === "?" ? this.#pair() : this.#node("flow"));
+    }
+    this.#scanner.take();
+  }
+
+  /** A mapping of one member, written without braces. */
+  #pair(): Node {
+    const start = this.#scanner.take();
+    const noKey = this.#scanner.peek();
+    let key: Node;
+    if (noKey.type === ":" || noKey.type === "," || noKey.type === "]") {
+      this.#scanner.take(); // Go-yaml passes over it, whatever it is.
+      key = empty(noKey.line);
+    } else key = this.#node("flow");
+    return { kind: "mapping", items: [key, this.#flowValue("]")], line: start.line + 1 };
+  }
+
+  #flowMapping(items: Node[]): void {
+    this.#scanner.take();
+    for (let first = true; this.#moreInFlow("}", first); first = false) {
+      const token = this.#scanner.peek();
+      if (token.type !== "?") {
+        items.push(this.#node("flow"), empty(this.#scanner.peek().line));
+        continue;
+      }
+      this.#scanner.take();
+      const key = this.#scanner.peek();
+      items.push(key.type === ":" || key.type === "," || key.type === "}" ? empty(key.line) : this.#node("flow"), this.#flowValue("}"));
+    }
+    this.#scanner.take();
+  }
+
+  #flowValue(closer: "]" | "}"): Node {
+    const token = this.#scanner.peek();
+    if (token.type !== ":") return empty(token.line);
+    this.#scanner.take();
+    const value = this.#scanner.peek();
+    return value.type === "," || value.type === closer ? empty(value.line) : this.#node("flow");
+  }
+
+  /** Whether an entry follows, after the comma that must stand before it. */
+  #moreInFlow(closer: "]" | "}", first: boolean): boolean {
+    const token = this.#scanner.peek();
+    if (token.type === closer) return false;
+    if (first) return true;
+    if (token.type !== ",") throw parserError(`did not find expected ',' or '${closer}'`, token.line);
+    this.#scanner.take();
+    return this.#scanner.peek().type !== closer;
+  }
+}
+
+/** @param line counted from 0 */
+function empty(line: number): ScalarNode {
+  return { kind: "scalar", text: "", tag: "", implicit: true, line: line + 1 };
+}
