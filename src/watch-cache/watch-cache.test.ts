@@ -157,6 +157,42 @@ test("what happened before the cache was loaded is read from the store's log", a
   assert.deepEqual(seen, ["ADDED b@3=1", "MODIFIED a@4=2 was a@2=1", "DELETED b@5=1 was b@3=1"]);
 });
 
+test("readers of several versions reach back at the same time", async () => {
+  const { cache, put } = await fixture({ eventsMax: 1 });
+  await cache.ready();
+  for (const name of ["a", "b", "c", "d", "e", "f", "g"]) {
+    await put(name, "1");
+    await turn();
+  }
+  const versions = [6, 5, 3, 4, 2, 1, 2];
+  const seen = await Promise.all(
+    versions.map(async (version) => {
+      await cache.reach(version);
+      const own: string[] = [];
+      record(cache, version, own);
+      return own.length;
+    }),
+  );
+  assert.deepEqual(
+    seen,
+    versions.map((version) => 8 - version),
+  );
+});
+
+test("what has been delivered is told in growing numbers", async () => {
+  const { storage, cache, put } = await fixture();
+  await cache.ready();
+  const subscription = cache.subscribe(1, { events() {}, end() {} });
+  await put("a", "1");
+  await turn();
+  await storage.commit([], [{ key: "/registry/others/a", value: Buffer.alloc(0) }]);
+  assert.equal(subscription.delivered, 3);
+  await put("b", "1"); // Known, and not with subscribers before the end of this turn.
+  assert.equal(subscription.delivered, 3);
+  await turn();
+  assert.equal(subscription.delivered, 4);
+});
+
 test("a paused subscriber goes on where he was, until the events are gone", async () => {
   const { cache, put } = await fixture({ eventsMax: 3 });
   await cache.ready();

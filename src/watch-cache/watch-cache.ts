@@ -51,8 +51,8 @@ interface Waiter {
 
 interface Reader {
   readonly subscriber: CacheSubscriber;
-  /** Events at or below it are not delivered. */
-  readonly from: number;
+  /** Everything up to here has been delivered; events at or below it are not. */
+  from: number;
   /** The number of the batch that comes next. */
   next: number;
   paused: boolean;
@@ -131,10 +131,13 @@ class StorageWatchCache implements WatchCache {
       const bytesMax = this.#options.eventBytesMax * reachedMax - this.#ring.bytes;
       const events = await readHistory(this.#options, { after: revision, to, bytesMax });
       if (events === undefined) return; // The store ended, and with it every subscription.
-      if (this.#ring.from !== to) continue; // Events were let go meanwhile, or another reader has brought some back.
+      const { from } = this.#ring;
+      if (from > to) continue; // Events were let go meanwhile.
+      if (from <= revision) return; // Another reader has brought them back, and more.
       // Readers whose batches had gone have numbers that mean others from here on.
       for (const reader of this.#readers) if (reader.next < this.#ring.first) reader.next = Number.NEGATIVE_INFINITY;
-      this.#ring.addBefore(events, revision, this.#options.clock.now());
+      const missing = from === to ? events : events.filter((event) => event.revision <= from);
+      this.#ring.addBefore(missing, revision, this.#options.clock.now());
     }
   }
 
@@ -293,6 +296,7 @@ class StorageWatchCache implements WatchCache {
       reader.next += 1;
       const isNew = (batch[0] as CacheEvent).revision > reader.from;
       const events = isNew ? batch : batch.filter(({ revision }) => revision > reader.from);
+      reader.from = Math.max(reader.from, (batch.at(-1) as CacheEvent).revision);
       if (events.length > 0) reader.paused = reader.subscriber.events(events) === false;
     }
     if (reader.paused || !this.#awaiting.has(reader)) return;
@@ -300,10 +304,11 @@ class StorageWatchCache implements WatchCache {
     else reader.subscriber.progress(this.#deliveredTo(reader));
   }
 
+  /** What is told once is never taken back: the answer grows. */
   #deliveredTo({ from, next }: Reader): number {
-    if (next === this.#ring.next && this.#undelivered.length === 0) return Math.max(from, this.#revision);
-    if (next <= this.#ring.first) return from;
-    return Math.max(from, (this.#ring.batch(Math.min(next, this.#ring.next) - 1).at(-1) as CacheEvent).revision);
+    if (next < this.#ring.first) return from;
+    const [coming] = next < this.#ring.next ? this.#ring.batch(next) : this.#undelivered;
+    return Math.max(from, coming === undefined ? this.#revision : coming.revision - 1);
   }
 
   /** The present state with later events taken back; undefined where these are no longer kept. */
