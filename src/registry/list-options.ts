@@ -4,6 +4,8 @@ import { FieldErrors } from "../api/field-errors.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 
 export interface ListOptions {
+  /** `watch` was said; a path under `/watch/` watches without it. */
+  readonly watch: boolean;
   readonly labelSelector: string;
   readonly fieldSelector: string;
   /** Items of one chunk; 0 is no limit. */
@@ -23,6 +25,7 @@ export interface ListOptions {
 /** @throws ApiError 400 when a number is none */
 export function parseListOptions(query: URLSearchParams): ListOptions {
   return {
+    watch: parseFlag(query.get("watch")) ?? false,
     labelSelector: query.get("labelSelector") ?? "",
     fieldSelector: query.get("fieldSelector") ?? "",
     limit: Math.max(0, parseInteger(query.get("limit")) ?? 0),
@@ -33,6 +36,17 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
     allowWatchBookmarks: parseFlag(query.get("allowWatchBookmarks")) ?? false,
     sendInitialEvents: parseFlag(query.get("sendInitialEvents")),
   };
+}
+
+/**
+ * A watch that begins with what is there, as watches without a version always did, is a streaming list where there are such.
+ * @param allowed `initialEvents`: the gate WatchList
+ */
+export function withWatchDefaults(options: ListOptions, allowed: { readonly initialEvents: boolean }): ListOptions {
+  const { watch, resourceVersion, resourceVersionMatch, sendInitialEvents } = options;
+  const begins = watch && (resourceVersion === "" || resourceVersion === "0");
+  if (!allowed.initialEvents || !begins || sendInitialEvents !== undefined || resourceVersionMatch !== "") return options;
+  return { ...options, sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
 }
 
 /** Combinations that a list may not have. @throws ApiError 400 with upstream's message and causes */
@@ -50,11 +64,12 @@ export function checkListOptions({ resourceVersion, resourceVersionMatch: match,
 }
 
 /**
- * Combinations that a watch may not have.
+ * Combinations that a watch may not have. Without the word `watch`, they are those of a list, as upstream's.
  * @param allowed `initialEvents`: the gate WatchList
  * @throws ApiError 400 with upstream's message and causes
  */
 export function checkWatchOptions(options: ListOptions, allowed: { readonly initialEvents: boolean }): void {
+  if (!options.watch) return checkListOptions(options);
   const { resourceVersionMatch: match, continueToken, sendInitialEvents } = options;
   const errors = new FieldErrors();
   if (sendInitialEvents !== undefined) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { systemClock } from "../api/clock.ts";
 import { ApiError } from "../api/errors.ts";
 import type { Resolved } from "../resource/contract.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../testing/memory-registry.ts";
@@ -19,7 +20,8 @@ const label =
   };
 
 before(async () => {
-  memory = await openMemoryRegistry();
+  // Waiting for a version that never comes takes no time here.
+  memory = await openMemoryRegistry({ clock: { ...systemClock, after: (delay, run) => systemClock.after(Math.min(delay, 1), run) } });
   maps = memory.registry.catalog.find("", "v1", "configmaps") as Resolved;
   for (const name of ["n", "other"]) await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   const seed = await memory.create(at, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "seed", labels: { t: "on" } } });
@@ -33,10 +35,12 @@ before(async () => {
 });
 after(() => memory.close());
 
-async function outcome(namespace: string, name: string, query: string): Promise<string> {
+/** @param query after `watch=1`; a bar in front leaves that out, as paths under `/watch/` do */
+async function outcome(namespace: string, name: string, query: string, initialEvents = true): Promise<string> {
   try {
-    const options = parseListOptions(new URLSearchParams(query.replace("$0", start)));
-    const plan = await planWatch(maps.resource, { namespace, name, options, initialEvents: true });
+    const options = parseListOptions(new URLSearchParams(`${query.startsWith("|") ? query.slice(1) : `watch=1&${query}`}`.replace("$0", start)));
+    const plan = await planWatch(maps.resource, { namespace, name, options, initialEvents });
+    if (plan.refused !== undefined) return `event ${plan.refused.status.code} ${plan.refused.status.message.replace(/\d+$/, "")}`;
     const { cache } = maps.resource.store as NonNullable<typeof maps.resource.store>;
     await cache.reach(plan.from);
     const seen = plan.initial ? [...plan.scope.objects(plan.initial)].map(({ index }) => `ADDED ${index.name}`) : [];
@@ -65,6 +69,8 @@ const forbidden = 'ListOptions.meta.k8s.io "" is invalid: ';
 const needsMatch = "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
 const needsInitial = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
 const notOlder = "resourceVersionMatch=NotOlderThan";
+const noContinue = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided";
+const unknownMatch = (match: string): string => `resourceVersionMatch: Unsupported value: "${match}": supported values: "NotOlderThan"`;
 
 const rows: [namespace: string, name: string, query: string, want: string][] = [
   ["n", "", "resourceVersion=$0", "ADDED a on, MODIFIED a off, MODIFIED a on, DELETED a on, ADDED b -"],
@@ -82,27 +88,74 @@ const rows: [namespace: string, name: string, query: string, want: string][] = [
   ["n", "", "resourceVersion=0&labelSelector=t", "ADDED seed"],
   ["n", "seed", "", "ADDED seed"],
   ["n", "", "resourceVersion=999999999999", ""],
+  ["n", "", "resourceVersion=18446744073709551615", ""],
+  ["n", "", "limit=1&resourceVersion=0", "ADDED b, ADDED seed"],
+  ["n", "", "limit=1&continue=x&resourceVersion=0", `400 ${forbidden}${noContinue}`],
+  ["n", "", "limit=1&continue=x&resourceVersion=$0&fieldSelector=metadata.name%3Db", "ADDED b -"],
+  // Without a version, or at any, it is a streaming list, if it knows bookmarks.
+  ["n", "", "allowWatchBookmarks=true", "ADDED b, ADDED seed, END"],
+  ["n", "", "allowWatchBookmarks=true&resourceVersion=0", "ADDED b, ADDED seed, END"],
+  ["n", "", "|allowWatchBookmarks=true", "ADDED b, ADDED seed"],
+  ["n", "", "allowWatchBookmarks=true&resourceVersion=$0&fieldSelector=metadata.name%3Db", "ADDED b -"],
   ["n", "", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true`, "ADDED b, ADDED seed, END"],
+  ["n", "", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true&resourceVersion=`, "ADDED b, ADDED seed, END"],
+  ["n", "", `sendInitialEvents=1&${notOlder}&allowWatchBookmarks=1&resourceVersion=0`, "ADDED b, ADDED seed, END"],
   ["n", "", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true&resourceVersion=$0`, "ADDED b, ADDED seed, END"],
-  ["n", "", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true&resourceVersion=999999`, "ADDED b, ADDED seed, END later"],
-  ["n", "", `sendInitialEvents=true&${notOlder}`, "ADDED b, ADDED seed"],
-  ["n", "", `sendInitialEvents=false&${notOlder}`, ""],
-  ["n", "", `sendInitialEvents=false&${notOlder}&resourceVersion=$0&labelSelector=!t`, "ADDED b -"],
-  ["n", "", "sendInitialEvents=true", `400 ${forbidden}${needsMatch}`],
-  ["n", "", notOlder, `400 ${forbidden}${needsInitial}`],
+  ["n", "seed", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true`, "ADDED seed, END"],
+  ["n", "", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true&labelSelector=none`, "END"],
+  ["n", "", `sendInitialEvents=true&${notOlder}&resourceVersion=999999`, "event 504 Timeout: Too large resource version: 999999, current: "],
   [
     "n",
     "",
-    "resourceVersionMatch=Exact&resourceVersion=1",
-    `400 ${forbidden}[${needsInitial}, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`,
+    `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true&resourceVersion=18446744073709551615`,
+    "event 504 Timeout: Too large resource version: 18446744073709551615, current: ",
+  ],
+  ["n", "", `sendInitialEvents=true&${notOlder}`, "ADDED b, ADDED seed"],
+  ["n", "", `sendInitialEvents=false&${notOlder}`, ""],
+  ["n", "", `sendInitialEvents=false&${notOlder}&resourceVersion=0`, ""],
+  ["n", "", `sendInitialEvents=false&${notOlder}&resourceVersion=$0&labelSelector=!t`, "ADDED b -"],
+  ["n", "", "sendInitialEvents=true", `400 ${forbidden}${needsMatch}`],
+  ["n", "", "sendInitialEvents=false", `400 ${forbidden}${needsMatch}`],
+  ["n", "", "sendInitialEvents=true&resourceVersionMatch=Exact", `400 ${forbidden}[${needsMatch}, ${unknownMatch("Exact")}]`],
+  ["n", "", notOlder, `400 ${forbidden}${needsInitial}`],
+  ["n", "", `${notOlder}&resourceVersion=0`, `400 ${forbidden}${needsInitial}`],
+  ["n", "", `${notOlder}&resourceVersion=$0`, `400 ${forbidden}${needsInitial}`],
+  ["n", "", "resourceVersionMatch=Exact&resourceVersion=1", `400 ${forbidden}[${needsInitial}, ${unknownMatch("Exact")}]`],
+  ["n", "", "resourceVersionMatch=Odd", `400 ${forbidden}[${needsInitial}, ${unknownMatch("Odd")}]`],
+  ["n", "", `sendInitialEvents=true&${notOlder}&continue=x`, `400 ${forbidden}${noContinue}`],
+  ["n", "", `${notOlder}&continue=x`, `400 ${forbidden}[${needsInitial}, ${noContinue}]`],
+  ["n", "", "|sendInitialEvents=true", `400 ${forbidden}sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list`],
+  [
+    "n",
+    "",
+    "|resourceVersionMatch=Exact",
+    `400 ${forbidden}resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided`,
   ],
   ["n", "", "resourceVersion=x", '500 resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax'],
+  ["n", "", "resourceVersion=-1", '500 resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax'],
+  [
+    "n",
+    "",
+    `sendInitialEvents=true&${notOlder}&resourceVersion=x`,
+    '500 resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
+  ],
   ["n", "", "timeoutSeconds=x", '400 strconv.ParseInt: parsing "x": invalid syntax'],
   ["n", "", "labelSelector=a%20b", "400 unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
 ];
 
 test("what a watch shows first, and of what happens", async () => {
   for (const [namespace, name, query, want] of rows) assert.equal(await outcome(namespace, name, query), want, `${namespace}/${name}?${query}`);
+});
+
+test("without the gate WatchList", async () => {
+  const rows: [query: string, want: string][] = [
+    ["allowWatchBookmarks=true", "ADDED b, ADDED seed"],
+    [
+      `sendInitialEvents=true&${notOlder}`,
+      `400 ${forbidden}sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled`,
+    ],
+  ];
+  for (const [query, want] of rows) assert.equal(await outcome("n", "", query, false), want, query);
 });
 
 test("a version that is gone", async () => {

@@ -1,9 +1,9 @@
 /** Where a watch begins and which events it shows. Source: resource-api §4.7. */
-import { badRequest } from "../api/errors.ts";
+import { ApiError, badRequest, resourceVersionTooLarge } from "../api/errors.ts";
 import type { Resource } from "../resource/contract.ts";
-import type { CacheEvent, Entry, Snapshot } from "../watch-cache/contract.ts";
+import type { CacheEvent, Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { deletedEntry } from "../watch-cache/entry.ts";
-import { checkWatchOptions, type ListOptions, parseResourceVersion } from "./list-options.ts";
+import { checkWatchOptions, type ListOptions, parseResourceVersion, withWatchDefaults } from "./list-options.ts";
 import { storeOf } from "./resource-names.ts";
 import { everything, type Selection, selectionOf } from "./selection.ts";
 
@@ -25,6 +25,8 @@ export interface WatchPlan {
   readonly from: number;
   /** Once this revision is reached, the bookmark that ends the initial events is sent. */
   readonly initialEventsEnd: number | undefined;
+  /** Sent as an event instead of all others: the initial state did not come. */
+  readonly refused: ApiError | undefined;
 }
 
 /** What a watch can see. */
@@ -42,21 +44,38 @@ export interface Shown {
 }
 
 /** @throws ApiError 400 for options that do not go together or cannot be read; 500 for a version that is no number (as upstream) */
-export async function planWatch(resource: Resource, { namespace, name, options, initialEvents }: WatchRequest): Promise<WatchPlan> {
+export async function planWatch(resource: Resource, request: WatchRequest): Promise<WatchPlan> {
+  const { namespace, name, initialEvents } = request;
+  const options = withWatchDefaults(request.options, { initialEvents });
   checkWatchOptions(options, { initialEvents });
   const { cache } = storeOf(resource);
   const scope = scopeOf(resource, namespace, name, selectionOf(resource.definition, options));
   const { resourceVersion, sendInitialEvents, allowWatchBookmarks } = options;
   const wanted = parseResourceVersion(resourceVersion, "watch");
-  if (wanted > 0 && sendInitialEvents !== true) return { scope, initial: undefined, from: wanted, initialEventsEnd: undefined };
-  const snapshot = resourceVersion === "" ? await cache.current() : await cache.ready().then(() => cache.latest());
-  const endsWithBookmark = sendInitialEvents === true && allowWatchBookmarks;
+  const plan = { scope, initial: undefined, from: wanted, initialEventsEnd: undefined, refused: undefined };
+  if (wanted > 0 && sendInitialEvents !== true) return plan;
+  const state = await stateFor(cache, resourceVersion, wanted);
+  if (state instanceof ApiError) return { ...plan, refused: state };
   return {
-    scope,
-    initial: sendInitialEvents === false ? undefined : snapshot,
-    from: snapshot.revision,
-    initialEventsEnd: endsWithBookmark ? Math.max(wanted, snapshot.revision) : undefined,
+    ...plan,
+    initial: sendInitialEvents === false ? undefined : state,
+    from: state.revision,
+    initialEventsEnd: sendInitialEvents === true && allowWatchBookmarks ? state.revision : undefined,
   };
+}
+
+/** What a watch begins with. A version that does not come is no error of the request: the watch has begun by then. */
+async function stateFor(cache: WatchCache, resourceVersion: string, wanted: number): Promise<Snapshot | ApiError> {
+  if (resourceVersion === "") return cache.current();
+  await cache.ready();
+  if (wanted === 0) return cache.latest();
+  if (wanted === Number.POSITIVE_INFINITY) return resourceVersionTooLarge(resourceVersion, cache.latest().revision);
+  try {
+    return await cache.notOlderThan(wanted);
+  } catch (error) {
+    if (error instanceof ApiError && error.status.code === 504) return error;
+    throw error;
+  }
 }
 
 /** @param name of the path: it must agree with a field selector, if there is one */

@@ -103,7 +103,14 @@ const scope: WatchScope = {
   shown: (event) => (event.entry.key === "hidden" ? undefined : event),
 };
 const snapshot = (...entries: Entry[]): Snapshot => ({ entries }) as unknown as Snapshot;
-const plan = (changes: Partial<WatchPlan> = {}): WatchPlan => ({ scope, initial: undefined, from: 5, initialEventsEnd: undefined, ...changes });
+const plan = (changes: Partial<WatchPlan> = {}): WatchPlan => ({
+  scope,
+  initial: undefined,
+  from: 5,
+  initialEventsEnd: undefined,
+  refused: undefined,
+  ...changes,
+});
 const added = (text: string): string => `{"type":"ADDED","object":"${text}"}`;
 const bookmark = '{"type":"BOOKMARK","object":{"kind":"Thing","apiVersion":"v1","metadata":{"resourceVersion":"9"}}}';
 

@@ -18,7 +18,7 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
   const [, name = ""] = context.info.parts;
   const initialEvents = registry.gates.enabled("WatchList");
   const plan = await planWatch(resolved.resource, { namespace: namespaceOf(context), name, options, initialEvents });
-  const expired = await unreachable(() => cache.reach(plan.from));
+  const refused = plan.refused ?? (await unreachable(() => cache.reach(plan.from)));
   if (context.exchange.closed) return;
   const form = eventForm(context, resolved, registry.clock);
   const shared = watches.encoder(resolved, form, plan.scope);
@@ -32,7 +32,7 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
     bookmarks: options.allowWatchBookmarks,
     firstDiffers: context.representation.kind === "table",
     timeoutMs: timeoutMs(options, registry, watches),
-    refused: expired,
+    refused,
   });
   const forget = watches.add(end);
   context.exchange.onClose(() => {
