@@ -1,0 +1,139 @@
+/** Watches that a test can cut at any byte, over HTTP/1.1 and HTTP/2. */
+import http2 from "node:http2";
+import https from "node:https";
+import type { Readable } from "node:stream";
+import type { WatchEvent } from "./http2-client.ts";
+import { field } from "./kubeconfig-fields.ts";
+
+export interface WatchHandlers {
+  event(event: WatchEvent): void;
+  /**
+   * Called once, when the server ended the watch, refused it, or the connection broke; not after `cut` of the watch.
+   * @param refusal the body of an answer other than 200
+   */
+  end(refusal: { readonly status: number; readonly message: string } | undefined): void;
+}
+
+export interface CuttableWatch {
+  cut(): void;
+  /** Reads nothing until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
+export interface WatchConnection {
+  open(path: string, handlers: WatchHandlers): CuttableWatch;
+  /** Breaks everything that is open; what is opened later connects anew. */
+  break(): void;
+}
+
+/** All watches share one connection. */
+export function http2Watches(kubeconfig: string): WatchConnection {
+  let session: http2.ClientHttp2Session | undefined;
+  const connect = (): http2.ClientHttp2Session => {
+    const { url, ...tls } = serverOf(kubeconfig);
+    const made = http2.connect(url, tls);
+    const forget = (): void => {
+      if (session === made) session = undefined;
+    };
+    return made.on("error", forget).on("close", forget).on("goaway", forget);
+  };
+  return {
+    open(path, handlers) {
+      session ??= connect();
+      const stream = session.request({ ":path": path });
+      const reading = new Reading(handlers);
+      stream.on("response", (headers) => reading.begin(headers[":status"] as number, stream));
+      stream.on("close", () => reading.finish());
+      stream.on("error", () => reading.finish());
+      return reading.watchOf(stream, () => stream.close(http2.constants.NGHTTP2_CANCEL));
+    },
+    break() {
+      session?.destroy();
+      session = undefined;
+    },
+  };
+}
+
+/** Each watch has a connection of its own. */
+export function http1Watches(kubeconfig: string): WatchConnection {
+  const { url, ...tls } = serverOf(kubeconfig);
+  const agent = new https.Agent(tls);
+  const requests = new Set<{ destroy(): void }>();
+  return {
+    open(path, handlers) {
+      const reading = new Reading(handlers);
+      const request = https.get(`${url}${path}`, { agent }, (response) => {
+        reading.begin(response.statusCode as number, response);
+        response.on("close", () => reading.finish());
+        response.on("error", () => reading.finish());
+      });
+      requests.add(request);
+      request.on("close", () => {
+        requests.delete(request);
+        reading.finish();
+      });
+      request.on("error", () => reading.finish());
+      return reading.watchOf(undefined, () => request.destroy());
+    },
+    break() {
+      for (const request of requests) request.destroy();
+    },
+  };
+}
+
+function serverOf(kubeconfig: string): { url: string; ca: string; cert: string; key: string } {
+  return {
+    url: /server: (\S+)/.exec(kubeconfig)?.[1] as string,
+    ca: field(kubeconfig, "certificate-authority-data"),
+    cert: field(kubeconfig, "client-certificate-data"),
+    key: field(kubeconfig, "client-key-data"),
+  };
+}
+
+/** One answer, line by line. */
+class Reading {
+  readonly #handlers: WatchHandlers;
+  #body: Readable | undefined;
+  #status = 0;
+  #rest = "";
+  #over = false;
+
+  constructor(handlers: WatchHandlers) {
+    this.#handlers = handlers;
+  }
+
+  begin(status: number, body: Readable): void {
+    this.#status = status;
+    this.#body = body;
+    body.setEncoding("utf8");
+    body.on("data", (piece: string) => this.#take(piece));
+    body.on("end", () => this.finish());
+  }
+
+  #take(piece: string): void {
+    this.#rest += piece;
+    if (this.#status !== 200 || this.#over) return;
+    const lines = this.#rest.split("\n");
+    this.#rest = lines.pop() as string;
+    for (const line of lines) if (!this.#over) this.#handlers.event(JSON.parse(line));
+  }
+
+  finish(): void {
+    if (this.#over) return;
+    this.#over = true;
+    const isRefusal = this.#status !== 0 && this.#status !== 200;
+    this.#handlers.end(isRefusal ? { status: this.#status, message: this.#rest } : undefined);
+  }
+
+  watchOf(body: Readable | undefined, cut: () => void): CuttableWatch {
+    return {
+      cut: () => {
+        this.#over = true;
+        cut();
+      },
+      pause: () => void (this.#body ?? body)?.pause(),
+      resume: () => void (this.#body ?? body)?.resume(),
+    };
+  }
+}
