@@ -11,14 +11,28 @@ export interface EventFraming {
   readonly contentType: string;
   /** @returns memory of its own, which is sent to many */
   join(events: readonly FramedEvent[]): Buffer;
+  /** One event where something else tells where it ends. */
+  message(event: FramedEvent): Buffer;
+  /** Whether messages are UTF-8. */
+  readonly isText: boolean;
 }
 
 /** A line each. */
-export const jsonLines: EventFraming = { contentType: "application/json", join: joinLines };
+export const jsonLines: EventFraming = {
+  contentType: "application/json",
+  join: joinLines,
+  message: (event) => joinLines([event]),
+  isText: true,
+};
 
 /** Messages `WatchEvent`, each after its length in four bytes, the highest first. @param mediaType the name that was asked for */
 export function protobufFrames(mediaType: string): EventFraming {
-  return { contentType: `${mediaType};stream=watch`, join: joinFrames };
+  return {
+    contentType: `${mediaType};stream=watch`,
+    join: joinFrames,
+    message: (event) => joinFrames([event]).subarray(frameHead),
+    isText: false,
+  };
 }
 
 const heads = {
