@@ -78,7 +78,7 @@ function checkSegment(world: World, segment: Segment, expected: readonly LogEntr
         return world.problem(`${what}: a bookmark at ${revision} instead of ${showEntry(entry)}`);
       last = revision;
     } else {
-      if (entry?.type !== eventTypes[event & 3] || entry.revision !== revision)
+      if (entry === undefined || entry.type !== eventTypes[event & 3] || entry.revision !== revision)
         return world.problem(`${what}: ${show(event)} after ${last} instead of ${showEntry(entry)}`);
       last = revision;
       next += 1;
@@ -88,18 +88,19 @@ function checkSegment(world: World, segment: Segment, expected: readonly LogEntr
 
 /** What came before the bookmark must make up the state at its version. */
 function checkInitial(world: World, what: string, events: readonly number[], expected: readonly LogEntry[], version: number): void {
-  const states = world.states;
+  const keys = new Map<number, string>();
   const want = new Map<string, number>();
   for (const { type, revision, key } of expected) {
     if (revision > version) break;
+    keys.set(revision, key);
     if (type === "DELETED") want.delete(key);
     else want.set(key, revision);
   }
   const got = new Map<string, number>();
   for (const event of events) {
     const revision = Math.floor(event / 4);
-    const key = expected.find((entry) => entry.revision === revision)?.key;
-    if (key === undefined || states === undefined) return world.problem(`${what}: ${show(event)} among the initial events`);
+    const key = keys.get(revision);
+    if (key === undefined) return world.problem(`${what}: ${show(event)} among the initial events`);
     const type = eventTypes[event & 3];
     if (got.has(key) !== (type !== "ADDED"))
       return world.problem(`${what}: ${show(event)} among the initial events, of what is${got.has(key) ? "" : " not"} there`);

@@ -5,10 +5,6 @@ import { list } from "./readers.ts";
 import { type Collection, type View, views } from "./views.ts";
 import { eventTypes, type Segment, type World } from "./world.ts";
 
-/** Each view has so many informers. */
-const perView = 2;
-export const informerCount = views.length * perView;
-
 /** How a watch without a version begins. With bookmarks, one tells when all that was there has been sent. */
 const beginnings = [
   "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
@@ -29,9 +25,9 @@ interface Stop {
 export async function inform(world: World, actor: number, index: number): Promise<void> {
   const random = world.random(actor);
   const view = views[index % views.length] as View;
-  const connection = world.connections[index % world.connections.length] as WatchConnection;
   let from: number | undefined;
   while (!world.over) {
+    const connection = world.connections[random(world.connections.length)] as WatchConnection;
     if (from === undefined && view.list !== undefined && random(2) === 0) from = await list(world, random, actor, view);
     const stop = {
       events: 1 + random(random(3) === 0 ? 400 : 40),
@@ -45,7 +41,7 @@ export async function inform(world: World, actor: number, index: number): Promis
     if (random(40) === 0) connection.break();
     if (random(2) === 0) await world.operationsLater(random(8) === 0 ? 1500 : random(60));
   }
-  await finish(world, view, connection, from);
+  await finish(world, view, world.connections[index % world.connections.length] as WatchConnection, from);
 }
 
 /** Until a bookmark tells that the last change has come. */

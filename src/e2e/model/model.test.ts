@@ -12,7 +12,8 @@ import { test } from "node:test";
 import { type ModelOptions, runModel } from "./run.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
-const operations = process.env.COXSWAIN_TEST_FULL === "1" ? 50_000 : 5000;
+/** Of each row. */
+const size = process.env.COXSWAIN_TEST_FULL === "1" ? { operations: 50_000, informersPerView: 3 } : { operations: 5000, informersPerView: 1 };
 
 const rows: [what: string, options: Pick<ModelOptions, "storage" | "historyMs" | "historyBytesMax">][] = [
   ["memory, history of ten minutes", { storage: "memory", historyMs: 600_000, historyBytesMax: 256 << 20 }],
@@ -21,7 +22,7 @@ const rows: [what: string, options: Pick<ModelOptions, "storage" | "historyMs" |
 
 for (const [what, options] of rows) {
   test(`${what} (SEED=${seed})`, async (context) => {
-    const { problems, counts } = await runModel({ ...options, seed, operations });
+    const { problems, counts } = await runModel({ ...options, seed, ...size });
     context.diagnostic(JSON.stringify(counts));
     assert.deepEqual(problems, []);
   });

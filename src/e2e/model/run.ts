@@ -6,9 +6,9 @@ import { startServer } from "../../index.ts";
 import { manualClock } from "../../testing/manual-clock.ts";
 import { http2Watches } from "../../testing/watch-connection.ts";
 import { checkWorld } from "./check.ts";
-import { inform, informerCount, keepLog } from "./informers.ts";
+import { inform, keepLog } from "./informers.ts";
 import { read } from "./readers.ts";
-import { collections, namespaces } from "./views.ts";
+import { collections, namespaces, views } from "./views.ts";
 import { World } from "./world.ts";
 import { write } from "./writers.ts";
 
@@ -16,6 +16,7 @@ export interface ModelOptions {
   readonly storage: "memory" | "lmdb";
   readonly seed: number;
   readonly operations: number;
+  readonly informersPerView: number;
   readonly historyMs: number;
   readonly historyBytesMax: number;
 }
@@ -31,7 +32,7 @@ const readerCount = 3;
 /** How often it is looked whether time must pass for anything to go on. */
 const idleMs = 5;
 
-export async function runModel({ storage, seed, operations, historyMs, historyBytesMax }: ModelOptions): Promise<ModelOutcome> {
+export async function runModel({ storage, seed, operations, informersPerView, historyMs, historyBytesMax }: ModelOptions): Promise<ModelOutcome> {
   const dataDir = mkdtempSync(join(tmpdir(), "coxswain-model-"));
   const clock = manualClock(Date.now());
   const limits = { historyMs, historyBytesMax };
@@ -46,7 +47,7 @@ export async function runModel({ storage, seed, operations, historyMs, historyBy
   try {
     await prepare(world);
     const logs = collections.map((collection) => keepLog(world, collection, logConnection));
-    const informers = Array.from({ length: informerCount }, (_, index) => inform(world, 100 + index, index));
+    const informers = Array.from({ length: views.length * informersPerView }, (_, index) => inform(world, 100 + index, index));
     const writers = Array.from({ length: writerCount }, (_, index) => write(world, 1 + index));
     const readers = Array.from({ length: readerCount }, (_, index) => read(world, 50 + index));
     await Promise.all([...writers, ...readers]);
