@@ -22,6 +22,8 @@ export interface Exchange {
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void;
   /** An answer in pieces (lists, watches). */
   stream(status: number, headers: AnswerHeaders): BodyStream;
+  /** There when the client wants to go on over a WebSocket and may; over HTTP/2 it never is. */
+  readonly webSocket: WebSocketRequest | undefined;
   /** Called once when the client is gone or the answer is complete. */
   onClose(run: () => void): void;
   readonly closed: boolean;
@@ -43,6 +45,21 @@ export interface BodyStream {
   end(): void;
   /** Cuts the connection or the stream, for a client that does not read. */
   abort(): void;
+}
+
+/** Refused by any other answer, which also ends the connection. Source: RFC 6455 §4. */
+export interface WebSocketRequest {
+  /** The sub-protocols asked for, without those that carry a token. */
+  readonly protocols: readonly string[];
+  /** Tokens sent as sub-protocols, in base64url; more than one, or one that nobody knows, is for authentication to refuse. No answer repeats them. */
+  readonly bearerTokens: readonly string[];
+  /**
+   * Goes on over a WebSocket. What the client sends is thrown away.
+   * @param protocol one of those asked for
+   * @returns takes whole frames, and ends with a close frame
+   * @throws ApiError 400 when the request is no proper handshake
+   */
+  accept(protocol: string | undefined): Promise<BodyStream>;
 }
 
 export interface PeerCertificate {
@@ -80,9 +97,17 @@ export interface RequestInfo {
 /** What `Accept` and `pretty` ask for. Source: resource-api §4.4. */
 export type Representation =
   | { readonly kind: "json"; readonly pretty: boolean }
+  | { readonly kind: "yaml"; readonly pretty: false }
   /** `mediaType`: the name that was asked for. */
   | { readonly kind: "protobuf"; readonly pretty: false; readonly mediaType: string }
-  | { readonly kind: "table"; readonly pretty: boolean; readonly version: "v1" | "v1beta1"; readonly includeObject: "None" | "Metadata" | "Object" };
+  | {
+      readonly kind: "table";
+      readonly pretty: boolean;
+      /** Written as YAML. */
+      readonly yaml: boolean;
+      readonly version: "v1" | "v1beta1";
+      readonly includeObject: "None" | "Metadata" | "Object";
+    };
 
 export interface RequestContext {
   readonly exchange: Exchange;

@@ -1,14 +1,17 @@
 /** Turns outcomes into answers; the one place where an ApiError becomes a Status. */
 import { ApiError, internalError, type Status } from "../api/errors.ts";
 import type { Logger } from "../api/logger.ts";
+import { yamlOfJson } from "../lib/yaml/encode.ts";
+import { yamlType } from "../lib/yaml/media-type.ts";
 import type { AnswerHeaders, RequestContext } from "./contract.ts";
-import { preferredProtobuf } from "./representation/negotiate.ts";
+import { preferredForm } from "./representation/negotiate.ts";
 import { metaObject } from "./representation/protobuf.ts";
+import { warningHeaders } from "./warning-headers.ts";
 
 /** The headers of every answer to an API request. Warnings collected so far are included. */
 export function answerHeaders(context: RequestContext, contentType: string): AnswerHeaders {
   const headers: AnswerHeaders = { "audit-id": context.auditId, "cache-control": "no-cache, private", "content-type": contentType };
-  if (context.warnings.length > 0) headers.warning = formatWarnings(context.warnings);
+  if (context.warnings.length > 0) headers.warning = warningHeaders(context.warnings);
   return Object.assign(headers, context.headers);
 }
 
@@ -21,11 +24,11 @@ export function sendJson(context: RequestContext, status: number, body: unknown)
   send(context, status, "application/json", Buffer.from(`${JSON.stringify(body)}\n`));
 }
 
-/** A Status, in protobuf for those who would rather have that, whatever is asked for. @param status as the wire has it */
+/** A Status, in protobuf or YAML for those who would rather have that, whatever is asked for. @param status as the wire has it */
 export function sendStatus(context: RequestContext, code: number, status: StatusBody): void {
-  const mediaType = preferredProtobuf(context.exchange.header("accept"));
+  const mediaType = preferredForm(context.exchange.header("accept"));
   if (mediaType === undefined) return sendJson(context, code, status);
-  send(context, code, mediaType, metaObject(status));
+  send(context, code, mediaType, mediaType === yamlType ? Buffer.from(yamlOfJson(Buffer.from(JSON.stringify(status)))) : metaObject(status));
 }
 
 /** Upstream's answer for a path that nothing is registered for. */
@@ -68,18 +71,3 @@ export function sendError(context: RequestContext, error: unknown, logger: Logge
   if (retryAfter !== undefined) context.headers["retry-after"] = String(retryAfter);
   sendStatus(context, status.code, statusBody(status));
 }
-
-/** RFC 7234 §5.5, code 299; each text once, in order, a header line each, within 4096 bytes of all texts together as upstream. */
-function formatWarnings(warnings: readonly string[]): string[] {
-  const lines: string[] = [];
-  let bytes = 0;
-  for (const text of new Set(warnings)) {
-    bytes += Buffer.byteLength(text);
-    if (bytes > warningBytesMax) break;
-    const escaped = text.replace(/[\\"]/g, "\\$&").replace(/[^\x20-\x7e]/g, (character) => encodeURIComponent(character));
-    lines.push(`299 - "${escaped}"`);
-  }
-  return lines;
-}
-
-const warningBytesMax = 4096;

@@ -31,6 +31,7 @@ const patchTypes: Readonly<Record<string, string>> = {
 export interface ApiAnswer {
   readonly status: number;
   readonly warnings: string;
+  readonly contentType: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
   readonly body: any;
 }
@@ -61,5 +62,10 @@ export async function send(
     { method: type === undefined ? word : "PATCH", path, body, headers: { "content-type": type ?? "application/json", ...headers } },
   );
   const text = answer.body.toString();
-  return { status: answer.status, warnings: [answer.headers.warning ?? []].flat().join(", "), body: text.startsWith("{") ? JSON.parse(text) : text };
+  return {
+    status: answer.status,
+    warnings: [answer.headers.warning ?? []].flat().join(", "),
+    contentType: String(answer.headers["content-type"] ?? ""),
+    body: text.startsWith("{") ? JSON.parse(text) : text,
+  };
 }

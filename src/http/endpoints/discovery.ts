@@ -2,6 +2,8 @@
 import { createHash } from "node:crypto";
 import { methodNotAllowed, notAcceptable } from "../../api/errors.ts";
 import { indentJson } from "../../lib/json/indent.ts";
+import { yamlOfJson } from "../../lib/yaml/encode.ts";
+import { yamlType } from "../../lib/yaml/media-type.ts";
 import type { Catalog } from "../../resource/contract.ts";
 import {
   apiGroup,
@@ -138,6 +140,7 @@ function sendPlain(context: RequestContext, { body, message }: Document): void {
   // Discovery documents have no Table form.
   if (form.kind === "table") throw notAcceptable(mediaTypes);
   if (form.kind === "protobuf" && message !== undefined) return send(context, 200, form.mediaType, message());
+  if (form.kind === "yaml") return send(context, 200, yamlType, Buffer.from(yamlOfJson(body)));
   send(context, 200, "application/json", form.pretty ? indentJson(body.subarray(0, -1)) : body);
 }
 

@@ -18,7 +18,7 @@ export function eventForm({ representation }: RequestContext, resolved: Resolved
     bookmarkOf: (metadata: BookmarkMetadata) => jsonOf({ kind, apiVersion: formatGroupVersion(group, resolved.version.version), metadata }),
     statusOf: jsonOf,
   };
-  if (representation.kind === "json") return { ...common, text: "json", objectOf: (entry) => entryAtVersion(entry, resolved).json };
+  if (representation.kind !== "table") return { ...common, text: "json", objectOf: (entry) => entryAtVersion(entry, resolved).json };
   return {
     ...common,
     text: `table ${representation.version} ${representation.includeObject}`,

@@ -8,6 +8,7 @@ import { tablePieces } from "../representation/table.ts";
 import { namespaceOf } from "./get.ts";
 import { sendList } from "./list-body.ts";
 import { sendMessageList } from "./message-list.ts";
+import { sendYamlList } from "./yaml-list.ts";
 
 /** GET of a collection. */
 export async function listObjects(context: RequestContext, _registry: RegistryContext): Promise<void> {
@@ -19,6 +20,7 @@ export async function listObjects(context: RequestContext, _registry: RegistryCo
 export async function sendEntries(context: RequestContext, result: ListResult): Promise<void> {
   const { representation, receivedAt } = context;
   if (representation.kind === "json") return sendList(context, result);
+  if (representation.kind === "yaml") return sendYamlList(context, result);
   if (representation.kind === "protobuf") return sendMessageList(context, result, representation.mediaType);
   await sendPieces(context, tablePieces(result.entries, context.resolved as Resolved, representation, result.meta, receivedAt));
 }

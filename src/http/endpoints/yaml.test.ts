@@ -1,8 +1,10 @@
-/** Bodies in YAML. The texts are upstream's. */
+/** Bodies and answers in YAML. The texts are upstream's. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { send } from "../../testing/api-client.ts";
 import { openMemoryRegistry } from "../../testing/memory-registry.ts";
+import { ask } from "../../testing/request-context.ts";
+import { negotiate } from "../representation/negotiate.ts";
 
 const maps = "/api/v1/namespaces/default/configmaps";
 const unreadable = "the object provided is unrecognized (must be of type ConfigMap): ";
@@ -68,4 +70,100 @@ test("bodies in YAML are read on every write", async () => {
     else assert.partialDeepStrictEqual(answer.body, want, where);
   }
   await close();
+});
+
+const yaml = { accept: "application/yaml" };
+const tables = "as=Table;v=v1;g=meta.k8s.io";
+
+/** A request, what it accepts, and what it gets: a status, a type of content, and a text or a part of it. */
+const answers: readonly (readonly [request: string, accept: string, status: number, contentType: string, text: string | RegExp])[] = [
+  [
+    `GET ${maps}/a`,
+    "application/yaml",
+    200,
+    "application/yaml",
+    /^apiVersion: v1\nbinaryData:\n {2}b: AAEC\ndata:\n {2}a: \|-\n {4}x: "y"\n {4}z\n {2}"n": "5"\n {2}t: "true"\nkind: ConfigMap\nmetadata:\n {2}creationTimestamp: "[\dTZ:-]+"\n {2}labels:\n {4}l: "1"\n {2}name: a\n {2}namespace: default\n {2}resourceVersion: "\d+"\n {2}uid: [0-9a-f-]+\n$/,
+  ],
+  [`GET ${maps}/a`, "text/html, application/yaml", 200, "application/yaml", /^apiVersion: v1\n/],
+  [`GET ${maps}/a`, "application/json;q=0.1,application/yaml", 200, "application/yaml", /^apiVersion: v1\n/],
+  [`GET ${maps}/a`, "application/json,application/yaml", 200, "application/json", /^\{"kind"/],
+  [
+    `GET ${maps}`,
+    "application/yaml",
+    200,
+    "application/yaml",
+    /^apiVersion: v1\nitems:\n- binaryData:\n {4}b: AAEC\n[\s\S]*\nkind: ConfigMapList\nmetadata:\n {2}resourceVersion: "\d+"\n$/,
+  ],
+  [
+    "GET /api/v1/namespaces/default/secrets",
+    "application/yaml",
+    200,
+    "application/yaml",
+    /^apiVersion: v1\nitems: \[\]\nkind: SecretList\nmetadata:\n {2}resourceVersion: "\d+"\n$/,
+  ],
+  [
+    `GET ${maps}/none`,
+    "application/yaml",
+    404,
+    "application/yaml",
+    'apiVersion: v1\ncode: 404\ndetails:\n  kind: configmaps\n  name: none\nkind: Status\nmessage: configmaps "none" not found\nmetadata: {}\nreason: NotFound\nstatus: Failure\n',
+  ],
+  [
+    `GET ${maps}/a`,
+    `application/yaml;${tables}`,
+    200,
+    "application/yaml",
+    /^apiVersion: meta\.k8s\.io\/v1\ncolumnDefinitions:\n- description: [\s\S]*\nkind: Table\n[\s\S]*\nrows:\n- cells:\n {2}- a\n {2}- 4\n/,
+  ],
+  [`GET ${maps}`, `application/yaml;${tables}`, 200, "application/yaml", /\nkind: Table\n[\s\S]*\nrows:\n- cells:\n/],
+  [
+    `GET ${maps}/a`,
+    "application/cbor",
+    406,
+    "application/json",
+    /Available representations: application\/json, application\/yaml, application\/vnd.kubernetes.protobuf/,
+  ],
+  [
+    `GET ${maps}/a`,
+    `application/yaml;as=Odd;v=v1;g=meta.k8s.io`,
+    406,
+    "application/json",
+    /only the following media types are accepted: application\/json, application\/yaml, application\/vnd.kubernetes.protobuf/,
+  ],
+  [
+    `DELETE ${maps}/a?dryRun=All`,
+    "application/yaml",
+    200,
+    "application/yaml",
+    /^apiVersion: v1\ndetails:\n {2}kind: configmaps\n {2}name: a\n {2}uid: [0-9a-f-]+\nkind: Status\nmetadata: \{\}\nstatus: Success\n$/,
+  ],
+];
+
+test("answers in YAML are as upstream writes them", async () => {
+  const { registry, close } = await openMemoryRegistry();
+  await send(registry, "POST /api/v1/namespaces", { metadata: { name: "default" } });
+  const data = { a: 'x: "y"\nz', n: "5", t: "true" };
+  const created = await send(registry, `POST ${maps}`, { metadata: { name: "a", labels: { l: "1" } }, data, binaryData: { b: "AAEC" } }, yaml);
+  assert.match(created.body, /^apiVersion: v1\nbinaryData:\n/);
+  for (const [request, accept, status, contentType, text] of answers) {
+    const answer = await send(registry, request, undefined, { accept });
+    const shown = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
+    const where = `${request} ${accept}: ${shown}`;
+    assert.equal(answer.status, status, where);
+    assert.equal(answer.contentType, contentType, where);
+    if (typeof text === "string") assert.equal(shown, text, where);
+    else assert.match(shown, text, where);
+  }
+  await close();
+});
+
+test("a watch is not offered in YAML", async () => {
+  for (const accept of ["application/yaml", "application/yaml,application/json"]) {
+    const asked = ask(({ exchange, info, resolved }) => void negotiate({ exchange, info, resolved }), {
+      path: `${maps}?watch=1`,
+      headers: { accept },
+    });
+    const message = "only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+    await assert.rejects(asked, { message }, accept);
+  }
 });

@@ -1,16 +1,24 @@
 /** An answer in pieces over any writable stream. */
 import type { Writable } from "node:stream";
+import type { Clock } from "../../api/clock.ts";
 import type { BodyStream } from "../contract.ts";
+
+export interface WritableBodyOptions {
+  readonly clock: Clock;
+  /** How long the client may take for what is left once the body has ended; then it is aborted. */
+  readonly lingerMs: number;
+  readonly abort: () => void;
+}
 
 export class WritableBody implements BodyStream {
   readonly #sink: Writable;
-  readonly #abort: () => void;
+  readonly #options: WritableBodyOptions;
   /** All that was written, taken by the socket or not. */
   writtenBytes = 0;
 
-  constructor(sink: Writable, abort: () => void) {
+  constructor(sink: Writable, options: WritableBodyOptions) {
     this.#sink = sink;
-    this.#abort = abort;
+    this.#options = options;
   }
 
   get #gone(): boolean {
@@ -40,10 +48,13 @@ export class WritableBody implements BodyStream {
   }
 
   end(): void {
-    if (!this.#gone) this.#sink.end();
+    if (this.#gone) return;
+    const sink = this.#sink;
+    sink.end();
+    if (sink.writableLength > 0) sink.once("close", this.#options.clock.after(this.#options.lingerMs, () => this.abort()));
   }
 
   abort(): void {
-    this.#abort();
+    this.#options.abort();
   }
 }

@@ -1,10 +1,12 @@
 /** An exchange over HTTP/1.1. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../contract.ts";
+import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate, WebSocketRequest } from "../contract.ts";
 import { WritableBody } from "./body-stream.ts";
 import { CloseCallbacks } from "./close-callbacks.ts";
 import type { Connection } from "./http2-exchange.ts";
 import { readBody } from "./read-body.ts";
+import { openWebSocket, type Upgrade } from "./web-socket.ts";
+import { webSocketProtocols } from "./web-socket-protocols.ts";
 
 export class Http1Exchange implements Exchange {
   readonly protocol = "HTTP/1.1";
@@ -13,14 +15,17 @@ export class Http1Exchange implements Exchange {
   readonly #response: ServerResponse;
   readonly #connection: Connection;
   readonly #closeCallbacks: CloseCallbacks;
-  #body: WritableBody | undefined;
+  readonly webSocket: WebSocketRequest | undefined;
+  #body: (BodyStream & { readonly writtenBytes: number }) | undefined;
   #wholeBytes = 0;
 
-  constructor(request: IncomingMessage, response: ServerResponse, connection: Connection) {
+  /** @param upgrade the connection itself, when the client wants to go on over a WebSocket */
+  constructor(request: IncomingMessage, response: ServerResponse, connection: Connection, upgrade?: Upgrade) {
     this.#request = request;
     this.#response = response;
     this.#connection = connection;
     this.#closeCallbacks = new CloseCallbacks(response);
+    this.webSocket = upgrade && this.#webSocketRequest(upgrade);
     // The client went away; what waits for the answer hears of it by its close.
     request.on("error", () => response.destroy());
     response.on("error", () => response.destroy());
@@ -88,12 +93,24 @@ export class Http1Exchange implements Exchange {
       response.writeHead(status, headers);
       response.flushHeaders();
     }
-    this.#body = new WritableBody(response, () => response.destroy());
+    this.#body = new WritableBody(response, { ...this.#connection, abort: () => response.destroy() });
     return this.#body;
   }
 
   onClose(run: () => void): void {
     this.#closeCallbacks.add(run);
+  }
+
+  #webSocketRequest(upgrade: Upgrade): WebSocketRequest {
+    return {
+      ...webSocketProtocols(this.header("sec-websocket-protocol")),
+      accept: async (protocol) => {
+        const body = await openWebSocket(this.#request, upgrade, { protocol, lingerMs: this.#connection.lingerMs });
+        this.status = 101;
+        this.#body = body;
+        return body;
+      },
+    };
   }
 
   /** What of the body was not read is thrown away; after a body that was refused half-way the connection is of no more use. */

@@ -12,12 +12,14 @@ export interface Connection {
   readonly peer: Peer;
   readonly clock: Clock;
   readonly bodyMs: number;
+  readonly lingerMs: number;
 }
 
 export class Http2Exchange implements Exchange {
   readonly method: string;
   readonly target: string;
   readonly protocol = "HTTP/2.0";
+  readonly webSocket = undefined;
   status = 0;
   readonly #stream: http2.ServerHttp2Stream;
   readonly #headers: http2.IncomingHttpHeaders;
@@ -95,10 +97,11 @@ export class Http2Exchange implements Exchange {
       });
       this.#dropRequest();
     }
-    this.#body = new WritableBody(stream, () => {
+    const abort = (): void => {
       aborted = true;
       stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR);
-    });
+    };
+    this.#body = new WritableBody(stream, { ...this.#connection, abort });
     return this.#body;
   }
 

@@ -34,7 +34,7 @@ export function createHttp2(parts: Parts): Protocol {
 
 function openSession(socket: TLSSocket, { limits, clock, onExchange }: Parts): http2.ServerHttp2Session {
   const peer = peerOf(socket, clock);
-  const about = { peer, clock, bodyMs: limits.bodyMs };
+  const about = { peer, clock, bodyMs: limits.bodyMs, lingerMs: limits.lingerMs };
   const session = http2.performServerHandshake(socket, {
     settings: {
       maxConcurrentStreams: limits.streamsMax,

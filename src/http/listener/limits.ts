@@ -8,6 +8,8 @@ export interface Limits {
   readonly headersMs: number;
   /** From the headers to the last byte of the body. */
   readonly bodyMs: number;
+  /** From the end of an answer in pieces until the client must have taken what is left of it, or must have closed its WebSocket. */
+  readonly lingerMs: number;
   /** A connection without a request is closed after so long; one with requests must answer a ping (HTTP/2). */
   readonly idleMs: number;
   /** How long the answer to a ping may take. */
@@ -25,6 +27,7 @@ export const defaultLimits: Limits = {
   handshakeMs: 10_000,
   headersMs: 32_000,
   bodyMs: 60_000,
+  lingerMs: 30_000,
   idleMs: 90_000,
   pingMs: 15_000,
   headerBytesMax: 1 << 20,

@@ -1,12 +1,13 @@
 /** Chooses the form of an answer. Source: resource-api §4.4; the order of preference is upstream's: quality first, then the more specific, then as written. */
 import { ApiError, badRequest, notAcceptable } from "../../api/errors.ts";
 import { isProtobuf } from "../../lib/protobuf/media-types.ts";
+import { yamlType } from "../../lib/yaml/media-type.ts";
 import type { Representation, RequestContext } from "../contract.ts";
 
 /** As refusals name them. */
-export const mediaTypes: readonly string[] = ["application/json", "application/vnd.kubernetes.protobuf"];
+export const mediaTypes: readonly string[] = ["application/json", yamlType, "application/vnd.kubernetes.protobuf"];
 /** What custom resources are served as: they have no messages. */
-const textTypes: readonly string[] = ["application/json"];
+const textTypes: readonly string[] = ["application/json", yamlType];
 const jsonRanges: readonly string[] = ["application/json", "application/*", "*/*"];
 
 interface Clause {
@@ -18,6 +19,7 @@ interface Clause {
 /** Clauses of one Accept header that are looked at; more are ignored. */
 const clausesMax = 32;
 const plainJson: Representation = { kind: "json", pretty: false };
+const plainYaml: Representation = { kind: "yaml", pretty: false };
 
 /**
  * @throws ApiError 406 when nothing that was asked for can be served; 400 for a bad includeObject
@@ -33,25 +35,32 @@ export function negotiate(context: Pick<RequestContext, "exchange" | "info" | "r
   for (const clause of clauses) {
     const form = clause.parameters.get("as");
     if (isProtobuf(clause.type) && form === undefined && served === mediaTypes) return { kind: "protobuf", pretty: false, mediaType: clause.type };
-    if (!jsonRanges.includes(clause.type)) continue;
-    if (form === undefined) return { kind: "json", pretty: pretty || isTrue(clause.parameters.get("pretty")) };
-    const version = clause.parameters.get("v");
-    if (form === "Table" && clause.parameters.get("g") === "meta.k8s.io" && (version === "v1" || version === "v1beta1")) {
-      return { kind: "table", pretty, version, includeObject: includeObject(context.info.query.get("includeObject")) };
-    }
+    const yaml = clause.type === yamlType;
+    if (!yaml && !jsonRanges.includes(clause.type)) continue;
+    if (form !== undefined && !isTable(clause)) continue;
+    if (yaml && context.info.verb === "watch") throw notAcceptable(served.filter((type) => type !== yamlType).map((type) => `${type};stream=watch`));
+    if (form === undefined) return yaml ? plainYaml : { kind: "json", pretty: pretty || isTrue(clause.parameters.get("pretty")) };
+    const version = clause.parameters.get("v") === "v1" ? "v1" : "v1beta1";
+    return { kind: "table", pretty: pretty && !yaml, yaml, version, includeObject: includeObject(context.info.query.get("includeObject")) };
   }
   throw notAcceptable(served);
+}
+
+function isTable({ parameters }: Clause): boolean {
+  const version = parameters.get("v");
+  return parameters.get("as") === "Table" && parameters.get("g") === "meta.k8s.io" && (version === "v1" || version === "v1beta1");
 }
 
 function hasMessages({ resolved }: Pick<RequestContext, "resolved">): boolean {
   return resolved === undefined || resolved.version.schema.protobufName !== undefined;
 }
 
-/** @returns the name by which protobuf is asked for, when nothing else that could be served comes before it */
-export function preferredProtobuf(accept: string | undefined): string | undefined {
-  if (accept?.includes("protobuf") !== true) return undefined;
-  const preferred = parseAccept(accept).find(({ type, parameters }) => !parameters.has("as") && (isProtobuf(type) || jsonRanges.includes(type)));
-  return preferred !== undefined && isProtobuf(preferred.type) ? preferred.type : undefined;
+/** @returns YAML, or the name by which protobuf is asked for, when that is preferred to JSON where no resource is concerned: for a Status */
+export function preferredForm(accept: string | undefined): string | undefined {
+  if (accept === undefined || !(accept.includes("protobuf") || accept.includes("yaml"))) return undefined;
+  const isOther = (type: string): boolean => isProtobuf(type) || type === yamlType;
+  const preferred = parseAccept(accept).find(({ type, parameters }) => !parameters.has("as") && (isOther(type) || jsonRanges.includes(type)));
+  return preferred !== undefined && isOther(preferred.type) ? preferred.type : undefined;
 }
 
 /** A malformed clause asks for nothing. */

@@ -1,6 +1,8 @@
 /** Answers that may be long are made and written in pieces, so that neither their memory nor the time others wait grows with them. */
 import { indentJson } from "../../lib/json/indent.ts";
-import type { BodyStream, RequestContext } from "../contract.ts";
+import { yamlOfJson } from "../../lib/yaml/encode.ts";
+import { yamlType } from "../../lib/yaml/media-type.ts";
+import type { BodyStream, Representation, RequestContext } from "../contract.ts";
 import { answerHeaders, send } from "../respond.ts";
 
 /** Part of a compact JSON text that ends with a newline, or of what is not for reading. */
@@ -12,9 +14,17 @@ export interface Piece {
 /** Bytes after which a piece is written. One answer needs a few of them, however long it is. */
 export const pieceBytes = 128 << 10;
 
+/** Whether what is made as JSON is to be sent as YAML. */
+export function wantsYaml(representation: Representation): boolean {
+  return representation.kind === "yaml" || (representation.kind === "table" && representation.yaml);
+}
+
 /** Answers in one go when it all fits in one piece, and streams otherwise, letting others run between pieces. */
 export async function sendPieces(context: RequestContext, pieces: Generator<Piece, void, void>, contentType = "application/json"): Promise<void> {
   let piece = pieces.next().value as Piece;
+  if (context.representation.kind === "table" && context.representation.yaml) {
+    return send(context, 200, yamlType, Buffer.from(yamlOfJson(Buffer.concat([piece, ...pieces].map(({ bytes }) => bytes)))));
+  }
   if (context.representation.pretty) return send(context, 200, "application/json", pretty([piece, ...pieces]));
   if (piece.last) return send(context, 200, contentType, piece.bytes);
   const stream = context.exchange.stream(200, answerHeaders(context, contentType));

@@ -10,6 +10,7 @@ import { test } from "node:test";
 import { encodeAny, sortedKeys } from "../json/encode-any.ts";
 import { NumberLiteral } from "../json/exact.ts";
 import { decodeYaml, strictYamlError, YamlError } from "./decode.ts";
+import { yamlOfJson } from "./encode.ts";
 
 interface Row {
   readonly in?: string;
@@ -62,6 +63,23 @@ test("texts decode as upstream's library decodes them", () => {
     if (row.in === undefined) continue;
     const want = Object.hasOwn(ours, row.in) ? { in: row.in, ...ours[row.in] } : row;
     assert.deepEqual(decode(row.in), want);
+  }
+});
+
+test("JSON is written as upstream's library writes it", () => {
+  for (const { in: source, json, out } of rows) {
+    if (source !== undefined || json === undefined) continue;
+    const want = json.includes('"<<"') ? out?.replaceAll("<<", '"<<"') : out; // Bare, it would be read as a merge.
+    assert.equal(yamlOfJson(Buffer.from(json)), want, json);
+  }
+});
+
+test("what is written reads as the same", () => {
+  for (const { in: source, json } of rows) {
+    if (source !== undefined || json === undefined) continue;
+    const { value, strictErrors } = decodeYaml(Buffer.from(yamlOfJson(Buffer.from(json))));
+    assert.equal(jsonOf(value), jsonOf(decodeYaml(Buffer.from(json)).value), json);
+    assert.deepEqual(strictErrors, []);
   }
 });
 

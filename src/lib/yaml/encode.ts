@@ -1,0 +1,240 @@
+/** JSON to YAML, letter by letter as upstream writes it. Source: sigs.k8s.io/yaml and go-yaml v2's emitter: keys in order, lines of some 80 characters. */
+import { NumberLiteral } from "../json/exact.ts";
+import { parseDocument } from "../json/parse.ts";
+import { isBreak } from "./cursor.ts";
+import { formatFloat } from "./go-format.ts";
+import { sortKeys } from "./key-order.ts";
+import { needsEscape, styleOf } from "./scalar-style.ts";
+
+/** @param json valid JSON, nested at most as deep as decoding keeps @returns the same value as a document that ends with a newline */
+export function yamlOfJson(json: Buffer): string {
+  const writer = new Writer();
+  writer.node(parseDocument(json).value, -1);
+  return writer.end();
+}
+
+/** As an entry of a list that stands at the left margin, or of one in a mapping that does. */
+export function yamlItemOfJson(json: Buffer): string {
+  const writer = new Writer();
+  writer.entry(parseDocument(json).value, 0);
+  return writer.end();
+}
+
+/** Columns after which a line is broken at the next space. */
+const width = 80;
+/** Bytes of a key that may stand before its colon on one line. */
+const simpleKeyBytesMax = 128;
+
+/** Integers that go-yaml reads as such. */
+const integerMin = -(2n ** 63n);
+const integerMax = 2n ** 64n - 1n;
+
+class Writer {
+  #text = "";
+  #column = 0;
+
+  end(): string {
+    return this.#column === 0 ? this.#text : `${this.#text}\n`;
+  }
+
+  /**
+   * Writes a value where the line stands.
+   * @param indent of the mapping or list it is in, -1 at the top
+   */
+  node(value: unknown, indent: number): void {
+    if (typeof value !== "object" || value === null) return this.#scalar(value, indent);
+    if (value instanceof NumberLiteral) return this.#put(formatFloat(Number(value.text), 64));
+    if (Array.isArray(value)) {
+      if (value.length === 0) return this.#put("[]");
+      for (const item of value) this.entry(item, indent + (indent < 0 ? 1 : 2));
+      return;
+    }
+    const keys = Object.keys(value);
+    if (keys.length === 0) return this.#put("{}");
+    for (const key of sortKeys(keys)) this.#member(key, (value as Record<string, unknown>)[key], indent + (indent < 0 ? 1 : 2));
+  }
+
+  entry(item: unknown, indent: number): void {
+    this.#indentTo(indent);
+    this.#put("- ");
+    this.node(item, indent);
+  }
+
+  #member(key: string, value: unknown, indent: number): void {
+    this.#indentTo(indent);
+    if (isBreakless(key) && Buffer.byteLength(key) <= simpleKeyBytesMax) {
+      this.#string(key, indent, true);
+      this.#put(":");
+      return this.#memberValue(value, indent);
+    }
+    this.#put("? ");
+    this.node(key, indent);
+    this.#indentTo(indent);
+    this.#put(": ");
+    this.node(value, indent);
+  }
+
+  /** A list stands at the indentation of its key. */
+  #memberValue(value: unknown, indent: number): void {
+    if (Array.isArray(value) && value.length > 0) {
+      this.#break();
+      for (const item of value) this.entry(item, indent);
+      return;
+    }
+    if (typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberLiteral) && Object.keys(value).length > 0) {
+      this.#break();
+    } else this.#put(" ");
+    this.node(value, indent);
+  }
+
+  /** Begins a line, unless this one has got no further than its indentation. */
+  #indentTo(indent: number): void {
+    if (this.#column > indent) this.#break();
+    this.#put(" ".repeat(indent - this.#column));
+  }
+
+  #break(): void {
+    this.#text += "\n";
+    this.#column = 0;
+  }
+
+  #put(text: string): void {
+    this.#text += text;
+    this.#column += text.length;
+  }
+
+  #scalar(value: unknown, indent: number): void {
+    switch (typeof value) {
+      case "string":
+        return this.#string(value, indent, false);
+      case "bigint":
+        return this.#put(value < integerMin || value > integerMax ? formatFloat(Number(value), 64) : String(value));
+      case "number":
+        return this.#put(Number.isSafeInteger(value) ? String(value) : formatFloat(value, 64));
+      default:
+        return this.#put(String(value));
+    }
+  }
+
+  #string(text: string, indent: number, isKey: boolean): void {
+    const inner = indent + 2 + (indent < 0 ? 1 : 0);
+    switch (styleOf(text, isKey)) {
+      case "plain":
+        return isKey || this.#column + text.length <= width ? this.#put(text) : this.#folded(text, inner, 0);
+      case "single":
+        this.#put("'");
+        this.#folded(text.replaceAll("'", "''"), inner, isKey ? Number.POSITIVE_INFINITY : 1);
+        return this.#put("'");
+      case "double":
+        return this.#quoted(text, inner, isKey);
+      case "literal":
+        return this.#literal(text, inner);
+    }
+  }
+
+  /** Breaks lines at single spaces. @param from the first place that may be one */
+  #folded(text: string, indent: number, from: number): void {
+    let wasSpace = false;
+    let wasBreak = false;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === 0x20) {
+        const foldable = at >= from && !wasSpace && this.#column > width && (from === 0 || at < text.length - 1) && text.charCodeAt(at + 1) !== 0x20;
+        if (foldable) this.#newLine(indent);
+        else this.#put(" ");
+        wasSpace = true;
+      } else if (isBreak(code)) {
+        this.#text += text.charAt(at);
+        this.#column = 0;
+        wasBreak = true;
+        continue;
+      } else {
+        if (wasBreak) this.#put(" ".repeat(indent));
+        const start = at;
+        while (at + 1 < text.length && text.charCodeAt(at + 1) !== 0x20 && !isBreak(text.charCodeAt(at + 1))) at++;
+        this.#put(text.slice(start, at + 1));
+        wasSpace = false;
+      }
+      wasBreak = false;
+    }
+  }
+
+  #newLine(indent: number): void {
+    this.#break();
+    this.#put(" ".repeat(indent));
+  }
+
+  #quoted(text: string, indent: number, isKey: boolean): void {
+    this.#put('"');
+    let wasSpace = false;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (needsEscape(code)) {
+        const point = text.codePointAt(at) as number;
+        this.#put(escapeOf(point));
+        if (point > 0xffff) at++;
+        wasSpace = false;
+      } else if (code !== 0x20) {
+        this.#put(text.charAt(at));
+        wasSpace = false;
+      } else {
+        if (!isKey && !wasSpace && this.#column > width && at > 0 && at < text.length - 1) {
+          this.#newLine(indent);
+          if (text.charCodeAt(at + 1) === 0x20) this.#put("\\");
+        } else this.#put(" ");
+        wasSpace = true;
+      }
+    }
+    this.#put('"');
+  }
+
+  #literal(text: string, indent: number): void {
+    const first = text.charCodeAt(0);
+    this.#put(`|${first === 0x20 || isBreak(first) ? "2" : ""}${chompingOf(text)}`);
+    this.#break();
+    for (const [line] of text.matchAll(/[^\n\u2028\u2029]+|[\n\u2028\u2029]/g)) {
+      if (isBreak(line.charCodeAt(0))) {
+        this.#text += line;
+        this.#column = 0;
+      } else {
+        if (this.#column === 0) this.#put(" ".repeat(indent));
+        this.#put(line);
+      }
+    }
+  }
+}
+
+function isBreakless(text: string): boolean {
+  return !/[\n\r\u0085\u2028\u2029]/.test(text);
+}
+
+/** What becomes of the breaks at the end. */
+function chompingOf(text: string): string {
+  if (!isBreak(text.charCodeAt(text.length - 1))) return "-";
+  return text.length === 1 || isBreak(text.charCodeAt(text.length - 2)) ? "+" : "";
+}
+
+const escapes: ReadonlyMap<number, string> = new Map([
+  [0x00, "\\0"],
+  [0x07, "\\a"],
+  [0x08, "\\b"],
+  [0x09, "\\t"],
+  [0x0a, "\\n"],
+  [0x0b, "\\v"],
+  [0x0c, "\\f"],
+  [0x0d, "\\r"],
+  [0x1b, "\\e"],
+  [0x22, '\\"'],
+  [0x5c, "\\\\"],
+  [0x85, "\\N"],
+  [0xa0, "\\_"],
+  [0x2028, "\\L"],
+  [0x2029, "\\P"],
+]);
+
+function escapeOf(point: number): string {
+  const short = escapes.get(point);
+  if (short !== undefined) return short;
+  const [letter, length]: [string, number] = point <= 0xff ? ["x", 2] : point <= 0xffff ? ["u", 4] : ["U", 8];
+  return `\\${letter}${point.toString(16).toUpperCase().padStart(length, "0")}`;
+}

@@ -1,0 +1,58 @@
+/**
+ * The order of keys in YAML that Go writes: numbers within texts by what they count (`a9` before `a10`), letters after everything else.
+ * Source: go-yaml v2's keyList.
+ */
+
+const letter = /\p{L}/u;
+const digit = /\p{Nd}/u;
+
+/** Sorts in place. */
+export function sortKeys(keys: string[]): string[] {
+  return keys.sort(compareKeys);
+}
+
+export function compareKeys(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
+  if (at === a.length || at === b.length) return a.length - b.length;
+  if (isLow(a, at) && isLow(b, at)) at -= 1; // The same half of two characters.
+  const [left, right] = [characterAt(a, at), characterAt(b, at)];
+  const [leftIsLetter, rightIsLetter] = [letter.test(left), letter.test(right)];
+  if (leftIsLetter !== rightIsLetter) return leftIsLetter ? 1 : -1;
+  return (leftIsLetter ? 0 : compareNumbers(a, b, at)) || (left.codePointAt(0) as number) - (right.codePointAt(0) as number);
+}
+
+function isLow(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00 && at > 0;
+}
+
+function characterAt(text: string, at: number): string {
+  return String.fromCodePoint(text.codePointAt(at) as number);
+}
+
+/** By the numbers that stand where the texts begin to differ. Digits before that place make a leading zero count. */
+function compareNumbers(a: string, b: string, at: number): number {
+  const lead = (a.charAt(at) === "0" || b.charAt(at) === "0") && hasNumberBefore(a, at) ? "1" : "";
+  const [left, right] = [digitsAt(a, at), digitsAt(b, at)];
+  const difference = numberOf(lead + left) - numberOf(lead + right);
+  return difference === 0n ? left.length - right.length : difference < 0n ? -1 : 1;
+}
+
+/** Whether the digits right before this place are not all zeros. */
+function hasNumberBefore(text: string, end: number): boolean {
+  for (let at = end - 1; at >= 0 && digit.test(text.charAt(at)); at--) if (text.charAt(at) !== "0") return true;
+  return false;
+}
+
+function digitsAt(text: string, start: number): string {
+  let end = start;
+  while (digit.test(text.charAt(end))) end++;
+  return text.slice(start, end);
+}
+
+/** Wraps around at 64 bits, as Go's numbers do. */
+function numberOf(digits: string): bigint {
+  let value = 0n;
+  for (const character of digits) value = BigInt.asIntN(64, value * 10n + BigInt((character.codePointAt(0) as number) - 0x30));
+  return value;
+}
