@@ -38,6 +38,7 @@ import { authorizationFilter } from "./http/filters/authorization.ts";
 import { impersonationFilter } from "./http/filters/impersonation.ts";
 import { listen } from "./http/listener/listen.ts";
 import { openRequests } from "./http/open-requests.ts";
+import { isWatchTarget } from "./http/request-info.ts";
 import { sendError } from "./http/respond.ts";
 import { createServe, type PathRoute, requestTimedOut } from "./http/serve.ts";
 import type { ResourceEndpoints } from "./http/serve-resource.ts";
@@ -124,6 +125,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     certificate: setup.serving,
     clientCa: setup.clientCa,
     onExchange: serve,
+    takesWebSocket: isWatchTarget,
     clock,
     logger,
   });

@@ -1,5 +1,5 @@
 /** What a method and a path mean. Source: resource-api §4.1–4.3; the reading order of segments is upstream's request info resolver. */
-import { badRequest } from "../api/errors.ts";
+import { ApiError, badRequest } from "../api/errors.ts";
 import type { RequestInfo } from "./contract.ts";
 
 const verbOfMethod: Readonly<Record<string, string>> = { GET: "get", HEAD: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
@@ -56,6 +56,16 @@ export function requestInfo(method: string, target: string): RequestInfo {
     labelSelector: selects ? (query.get("labelSelector") ?? "") : "",
     query,
   };
+}
+
+/** Whether a GET of this path and query is a watch. */
+export function isWatchTarget(target: string): boolean {
+  try {
+    return requestInfo("GET", target).verb === "watch";
+  } catch (error) {
+    if (error instanceof ApiError) return false; // What is wrong with it is for its answer to tell.
+    throw error;
+  }
 }
 
 function nonResource(method: string, path: string, query: URLSearchParams): RequestInfo {

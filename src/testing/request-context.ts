@@ -29,6 +29,7 @@ export async function ask(
     stream() {
       throw new Error("no streams here");
     },
+    webSocket: undefined,
     onClose() {},
     closed: false,
     get answered() {

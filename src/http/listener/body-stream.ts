@@ -36,25 +36,33 @@ export class WritableBody implements BodyStream {
   }
 
   drained(): Promise<void> {
-    const sink = this.#sink;
-    if (this.#gone || !sink.writableNeedDrain) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        sink.off("drain", done).off("close", done);
-        resolve();
-      };
-      sink.on("drain", done).on("close", done);
-    });
+    return this.#gone ? Promise.resolve() : drained(this.#sink);
   }
 
   end(): void {
     if (this.#gone) return;
     const sink = this.#sink;
     sink.end();
-    if (sink.writableLength > 0) sink.once("close", this.#options.clock.after(this.#options.lingerMs, () => this.abort()));
+    if (sink.writableLength > 0)
+      sink.once(
+        "close",
+        this.#options.clock.after(this.#options.lingerMs, () => this.abort()),
+      );
   }
 
   abort(): void {
     this.#options.abort();
   }
+}
+
+/** Resolves when the sink took what was written, or closed; the caller has made sure that it is open. */
+export function drained(sink: Writable): Promise<void> {
+  if (!sink.writableNeedDrain) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      sink.off("drain", done).off("close", done);
+      resolve();
+    };
+    sink.on("drain", done).on("close", done);
+  });
 }

@@ -35,10 +35,8 @@ export class Http1Exchange implements Exchange {
     return this.#request.method ?? "";
   }
 
-  /** A client that takes us for a proxy sends the whole address. */
   get target(): string {
-    const url = this.#request.url ?? "";
-    return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
+    return targetOf(this.#request);
   }
 
   get remoteAddress(): string {
@@ -118,4 +116,9 @@ export class Http1Exchange implements Exchange {
     if (this.#request.readableFlowing === false && !this.#request.complete) this.#response.shouldKeepAlive = false;
     this.#request.resume();
   }
+}
+
+/** Path and query. A client that takes us for a proxy sends the whole address. */
+export function targetOf({ url = "" }: IncomingMessage): string {
+  return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
 }

@@ -1,19 +1,35 @@
 /** HTTP/1.1 on connections that are through their TLS handshake. */
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../api/clock.ts";
 import type { Exchange } from "../contract.ts";
-import { Http1Exchange } from "./http1-exchange.ts";
+import { Http1Exchange, targetOf } from "./http1-exchange.ts";
+import type { Connection } from "./http2-exchange.ts";
 import type { Limits } from "./limits.ts";
 import type { Protocol } from "./listen.ts";
-import { type Peer, peerOf } from "./peer.ts";
+import { peerOf } from "./peer.ts";
 
 /** An import statement would load every export of the module, a whole HTTP client among them: a sixth of what a start may take. */
 const http = process.getBuiltinModule("node:http");
 
 const timeoutChecksMax = 10_000;
 
-export function createHttp1({ limits, clock, onExchange }: { limits: Limits; clock: Clock; onExchange: (exchange: Exchange) => void }): Protocol {
-  const peers = new WeakMap<TLSSocket, Peer>();
+interface Parts {
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly onExchange: (exchange: Exchange) => void;
+  /** Whether a GET of this path and query may be answered over a WebSocket. */
+  readonly takesWebSocket: (target: string) => boolean;
+}
+
+interface OpenConnection extends Connection {
+  /** To the latest request; those before it are answered first. */
+  latest: ServerResponse | undefined;
+}
+
+export function createHttp1({ limits, clock, onExchange, takesWebSocket }: Parts): Protocol {
+  const connections = new WeakMap<TLSSocket, OpenConnection>();
+  const connectionOf = ({ socket }: IncomingMessage): OpenConnection => connections.get(socket as TLSSocket) as OpenConnection;
   let stopped = false;
   const server = http.createServer(
     {
@@ -23,19 +39,28 @@ export function createHttp1({ limits, clock, onExchange }: { limits: Limits; clo
       keepAliveTimeout: limits.idleMs,
       connectionsCheckingInterval: Math.min(limits.headersMs, timeoutChecksMax),
       joinDuplicateHeaders: true,
+      // Other requests to upgrade, and those behind others that are not answered yet, are served as if they had not asked.
+      shouldUpgradeCallback: (request) =>
+        isForWebSocket(request) && connectionOf(request).latest?.writableFinished !== false && takesWebSocket(targetOf(request)),
     },
     (request, response) => {
-      const peer = peers.get(request.socket as TLSSocket) as Peer;
+      const connection = connectionOf(request);
+      connection.latest = response;
       response.shouldKeepAlive &&= !stopped;
-      onExchange(new Http1Exchange(request, response, { peer, clock, bodyMs: limits.bodyMs }));
+      onExchange(new Http1Exchange(request, response, connection));
     },
   );
   server.maxHeadersCount = limits.headersMax;
+  server.on("upgrade", (request, duplex, head) => {
+    const socket = duplex as TLSSocket; // As it has no body.
+    onExchange(new Http1Exchange(request, responseOf(request, socket), connectionOf(request), { socket, head }));
+  });
   // This server never listens itself, and watches over its timeouts only from this event on.
   server.emit("listening");
   return {
     accept(socket) {
-      peers.set(socket, peerOf(socket, clock));
+      const { bodyMs, lingerMs } = limits;
+      connections.set(socket, { peer: peerOf(socket, clock), clock, bodyMs, lingerMs, latest: undefined });
       server.emit("connection", socket);
     },
     stop() {
@@ -43,4 +68,19 @@ export function createHttp1({ limits, clock, onExchange }: { limits: Limits; clo
       server.close();
     },
   };
+}
+
+function isForWebSocket({ method, headers, httpVersion }: IncomingMessage): boolean {
+  if (method !== "GET" || httpVersion !== "1.1" || headers.upgrade?.toLowerCase() !== "websocket") return false;
+  return (headers["content-length"] ?? "0") === "0" && headers["transfer-encoding"] === undefined;
+}
+
+/** For an ordinary answer, the last one of a connection that the HTTP server has let go of. */
+function responseOf(request: IncomingMessage, socket: TLSSocket): ServerResponse {
+  const response = new http.ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.on("finish", () => socket.destroySoon());
+  socket.on("error", () => socket.destroy());
+  return response;
 }

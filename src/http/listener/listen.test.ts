@@ -59,6 +59,7 @@ async function open({
     certificate: certificates.serving,
     clientCa: certificates.ca.cert,
     onExchange: answerer(streams),
+    takesWebSocket: (target) => target.startsWith("/watch"),
     clock,
     logger: silent,
     ...(limits && { limits }),
@@ -437,7 +438,7 @@ describe("the end", () => {
       clock: systemClock,
       logger: silent,
     };
-    await assert.rejects(listen({ ...again, onExchange() {} }), /EADDRINUSE/);
+    await assert.rejects(listen({ ...again, onExchange() {}, takesWebSocket: () => false }), /EADDRINUSE/);
     await listener.close();
   });
 });

@@ -24,6 +24,8 @@ export interface ListenOptions {
   readonly clientCa: string | undefined;
   /** Called for each request, in the turn its headers came in; must not throw. */
   readonly onExchange: (exchange: Exchange) => void;
+  /** Whether a GET of this path and query may be answered over a WebSocket; must not throw. */
+  readonly takesWebSocket: (target: string) => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits?: Partial<Limits>;
