@@ -32,8 +32,12 @@ export function authenticate(
       if (found !== undefined) return complete(found);
     }
     // A token that no method knew is wrong, not absent.
-    if (!anonymousAuth || exchange.header("authorization") !== undefined) throw unauthorized();
+    if (!anonymousAuth || carriesToken(exchange)) throw unauthorized();
     return anonymous;
   };
   return (exchange) => next(exchange, 0);
+}
+
+function carriesToken(exchange: Exchange): boolean {
+  return exchange.header("authorization") !== undefined || (exchange.webSocket?.bearerTokens ?? []).length > 0;
 }

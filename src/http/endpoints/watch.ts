@@ -3,14 +3,15 @@ import type { RegistryContext } from "../../registry/contract.ts";
 import { type ListOptions, parseListOptions } from "../../registry/list-options.ts";
 import { planWatch } from "../../registry/watch.ts";
 import type { Resolved, ResourceStore } from "../../resource/contract.ts";
-import type { RequestContext } from "../contract.ts";
+import type { BodyStream, RequestContext } from "../contract.ts";
 import { answerHeaders } from "../respond.ts";
 import { eventForm } from "./event-form.ts";
 import { namespaceOf } from "./get.ts";
 import type { OpenWatches } from "./open-watches.ts";
 import { startWatch } from "./watch-stream.ts";
+import { openWatchSocket } from "./watch-web-socket.ts";
 
-/** A stream of events: `?watch=1` on a collection or an object, and the old paths under `/watch/`. Returns when it has begun. */
+/** A stream of events: `?watch=1` on a collection or an object, and the old paths under `/watch/`; over HTTP or a WebSocket. Returns when it has begun. */
 export async function watchObjects(context: RequestContext, registry: RegistryContext, watches: OpenWatches): Promise<void> {
   const resolved = context.resolved as Resolved;
   const { cache } = resolved.resource.store as ResourceStore;
@@ -21,9 +22,11 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
   const refused = plan.refused ?? (await unreachable(() => cache.reach(plan.from)));
   if (context.exchange.closed) return;
   const form = eventForm(context, resolved, registry.clock);
+  const stream = await openStream(context, form.framing.contentType);
+  if (stream === undefined) return;
   const shared = watches.encoder(resolved, form, plan.scope);
   const end = startWatch({
-    stream: context.exchange.stream(200, answerHeaders(context, form.framing.contentType)),
+    stream,
     cache,
     clock: registry.clock,
     plan,
@@ -40,6 +43,13 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
     forget();
     shared.release();
   });
+}
+
+/** @returns undefined when the client asked for a WebSocket in a way that was refused */
+function openStream(context: RequestContext, contentType: string): BodyStream | Promise<BodyStream | undefined> {
+  const { exchange } = context;
+  if (exchange.webSocket !== undefined) return openWatchSocket(exchange, exchange.webSocket);
+  return exchange.stream(200, answerHeaders(context, contentType));
 }
 
 /** @returns the 410 that the stream will carry, as upstream's does; it has begun by then */

@@ -6,7 +6,7 @@ import { clientCertificateAuthenticator } from "../../authentication/client-cert
 import type { Authenticator } from "../../authentication/contract.ts";
 import { authenticate } from "../../authentication/union.ts";
 import { authorizerOf } from "../../authorization/modes.ts";
-import type { Exchange, PeerCertificate, RequestContext } from "../contract.ts";
+import type { Exchange, PeerCertificate, RequestContext, WebSocketRequest } from "../contract.ts";
 import { requestInfo } from "../request-info.ts";
 import { authenticationFilter } from "./authentication.ts";
 import { authorizationFilter } from "./authorization.ts";
@@ -42,6 +42,7 @@ const later: Authenticator = async ({ header }) => (header("x-user") === undefin
 interface Caller {
   readonly certificate?: PeerCertificate;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly bearerTokens?: readonly string[];
   readonly anonymousAuth?: boolean;
 }
 const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][] = [
@@ -51,13 +52,16 @@ const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][]
   ["nothing", {}, anonymous],
   ["nothing, and anonymous requests are refused", { anonymousAuth: false }, 401],
   ["a token nobody knows", { headers: { authorization: "Bearer x" } }, 401],
+  ["a token nobody knows, as a sub-protocol", { bearerTokens: ["eA"] }, 401],
+  ["a WebSocket without a token", { bearerTokens: [] }, anonymous],
   ["a method that has to wait", { headers: { "x-user": "bob" } }, authenticated],
   ["the first method that knows the caller decides", { certificate, headers: { "x-user": "bob" } }, known],
 ];
-for (const [what, { certificate: peerCertificate, headers = {}, anonymousAuth = true }, want] of authenticationRows) {
+for (const [what, { certificate: peerCertificate, headers = {}, bearerTokens, anonymousAuth = true }, want] of authenticationRows) {
   test(`authentication: ${what}`, async () => {
     const filter = authenticationFilter(authenticate([clientCertificateAuthenticator(), later], { anonymousAuth }));
-    const context = contextOf({ peerCertificate, header: (name) => headers[name] });
+    const webSocket = bearerTokens && ({ protocols: [], bearerTokens } as unknown as WebSocketRequest);
+    const context = contextOf({ peerCertificate, header: (name) => headers[name], webSocket });
     const refused = await refusalOf(() => filter(context));
     if (want === 401) assert.deepEqual(refused, { code: 401, reason: "Unauthorized", message: "Unauthorized" });
     else assert.deepEqual([refused, context.user], [undefined, want]);
