@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { FieldValidation } from "../contract.ts";
+import { checkStrictErrors, readApplyBody } from "./read-apply.ts";
+
+/** A body, and what it holds, or the message it is refused with. */
+const rows: readonly (readonly [body: string, want: object | string])[] = [
+  ['{"apiVersion":"v1","data":{"a":"b"}}', { apiVersion: "v1", data: { a: "b" } }],
+  ["apiVersion: v1\ndata: {a: yes, b: 1.5, c: 9007199254740993}\n", { apiVersion: "v1", data: { a: true, b: 1.5, c: 9007199254740993n } }],
+  ["null", {}],
+  ["", {}],
+  [
+    "[1]",
+    "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type map[string]interface {}",
+  ],
+  [
+    "x",
+    "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go value of type map[string]interface {}",
+  ],
+  ["a: [", "error decoding YAML: error converting YAML to JSON: yaml: line 1: did not find expected node content"],
+];
+
+test("bodies of an apply are YAML", () => {
+  for (const [body, want] of rows) {
+    if (typeof want === "string") assert.throws(() => readApplyBody(Buffer.from(body)), { message: want }, body);
+    else assert.deepEqual(readApplyBody(Buffer.from(body)).value, want, body);
+  }
+});
+
+const strict = 'error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 2: key "a" already set in map';
+const levels: readonly (readonly [FieldValidation, want: readonly string[] | string])[] = [
+  ["Ignore", []],
+  ["Warn", ['line 2: key "a" already set in map']],
+  ["Strict", strict],
+];
+
+test("keys that are set twice are told by level", () => {
+  const body = readApplyBody(Buffer.from("a: 1\na: 2\n"));
+  for (const [level, want] of levels) {
+    const warnings: string[] = [];
+    const check = (): void => checkStrictErrors(body, level, warnings);
+    if (typeof want === "string") assert.throws(check, { message: want });
+    else {
+      check();
+      assert.deepEqual(warnings, want);
+    }
+  }
+});
