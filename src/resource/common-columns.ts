@@ -29,7 +29,7 @@ const createdAtColumn: Column = {
   type: "date",
   description: creationDescription,
   priority: 0,
-  value: ({ metadata }) => metadata.creationTimestamp ?? null,
+  value: ({ metadata }) => metadata.creationTimestamp ?? "0001-01-01T00:00:00Z",
 };
 
 /** What kinds without columns of their own show. */

@@ -12,7 +12,7 @@ export interface EventForm {
   /** @param isFirst whether the watcher got no event before */
   objectOf(entry: Entry, isFirst: boolean): Buffer;
   /** An object of the kind that has nothing but this. */
-  bookmarkOf(metadata: BookmarkMetadata): Buffer;
+  bookmarkOf(metadata: BookmarkMetadata, isFirst: boolean): Buffer;
   statusOf(status: StatusBody): Buffer;
 }
 
@@ -66,8 +66,8 @@ export class WatchEncoder {
   }
 
   /** One event, no matter whether it is in scope. */
-  encodeBookmark(metadata: BookmarkMetadata): Buffer {
-    return this.#form.framing.join([{ type: "BOOKMARK", object: this.#form.bookmarkOf(metadata) }]);
+  encodeBookmark(metadata: BookmarkMetadata, isFirst: boolean): Buffer {
+    return this.#form.framing.join([{ type: "BOOKMARK", object: this.#form.bookmarkOf(metadata, isFirst) }]);
   }
 
   encodeError(status: StatusBody): Buffer {

@@ -14,7 +14,7 @@ const form: EventForm = {
   text: "json",
   framing: jsonLines,
   objectOf: ({ json }, isFirst) => (isFirst ? Buffer.from('"first"') : json),
-  bookmarkOf: (metadata) => Buffer.from(JSON.stringify({ kind: "Thing", apiVersion: "v1", metadata })),
+  bookmarkOf: (metadata, isFirst) => Buffer.from(isFirst ? '"first"' : JSON.stringify({ kind: "Thing", apiVersion: "v1", metadata })),
   statusOf: (status) => Buffer.from(JSON.stringify(status)),
 };
 
@@ -160,6 +160,12 @@ test("the first event of a table has its columns", () => {
   watch.subscriber()?.events(batch("a", "b"));
   watch.subscriber()?.events(batch("c"));
   assert.deepEqual(watch.seen, [added("first"), added("b"), added("c")]);
+});
+
+test("… be it a bookmark", () => {
+  const watch = fixture({ firstDiffers: true, plan: plan({ initial: snapshot(), initialEventsEnd: 5 }) });
+  watch.subscriber()?.events(batch("a"));
+  assert.deepEqual(watch.seen, ['{"type":"BOOKMARK","object":"first"}', added("a")]);
 });
 
 test("a version that is gone is an event", () => {

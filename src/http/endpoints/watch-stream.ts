@@ -147,7 +147,10 @@ class WatchStream {
   }
 
   #bookmark(revision: number, annotations?: Record<string, string>): Buffer {
-    return this.#options.encoder.encodeBookmark({ resourceVersion: String(revision), ...(annotations && { annotations }) });
+    const { encoder, firstDiffers } = this.#options;
+    const bytes = encoder.encodeBookmark({ resourceVersion: String(revision), ...(annotations && { annotations }) }, firstDiffers && this.#isFirst);
+    this.#isFirst = false;
+    return bytes;
   }
 
   #timeOut(): void {

@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import type { Resolved, ResourceStore } from "../../resource/contract.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-registry.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
-import { metadataOf, tableBody, tableEvent, tableOfObject, tableOfScale, tablePieces } from "./table.ts";
+import { metadataOf, tableBody, tableBookmark, tableEvent, tableOfObject, tableOfScale, tablePieces } from "./table.ts";
 
 const metadataRows: [what: string, json: string, want: string][] = [
   ["alone", '{"metadata":{}}', "{}"],
@@ -55,6 +55,46 @@ describe("tables of stored objects", () => {
     assert.deepEqual(table.rows[0].cells, ["a", 1, "60s"]);
     const { metadata } = parse(entry.json);
     assert.deepEqual(table.rows[0].object, { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata });
+  });
+
+  test("a bookmark is a row of nothing but metadata", async () => {
+    const end = { "k8s.io/initial-events-end": "true" };
+    const metadata = { resourceVersion: "9" };
+    const partial = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
+    const rows: [resource: string, annotations: object, includeObject: "None" | "Metadata" | "Object", cells: unknown[], object: unknown][] = [
+      ["configmaps", {}, "Metadata", ["", 0, "<unknown>"], partial],
+      ["configmaps", {}, "None", ["", 0, "<unknown>"], null],
+      ["configmaps", { annotations: end }, "None", ["", 0, "<unknown>"], { ...partial, metadata: { ...metadata, annotations: end } }],
+      [
+        "pods",
+        {},
+        "Object",
+        ["", "0/0", "", "0", "<unknown>", "<none>", "<none>", "<none>", "<none>"],
+        { kind: "Pod", apiVersion: "v1", metadata, spec: { containers: null }, status: {} },
+      ],
+    ];
+    for (const [resource, annotations, includeObject, cells, object] of rows) {
+      const resolved = registry.registry.catalog.find("", "v1", resource) as Resolved;
+      const { kind } = resolved.resource.definition;
+      const bookmark = (isFirst: boolean) =>
+        parse(
+          tableBookmark(
+            { kind, apiVersion: "v1", metadata: { ...metadata, ...annotations } },
+            resolved,
+            { version: "v1", includeObject },
+            now,
+            isFirst,
+          ),
+        );
+      assert.deepEqual(bookmark(false), {
+        kind: "Table",
+        apiVersion: "meta.k8s.io/v1",
+        metadata,
+        columnDefinitions: null,
+        rows: [{ cells, object }],
+      });
+      assert.equal(bookmark(true).columnDefinitions.length, cells.length);
+    }
   });
 
   test("a long list comes in pieces that make up the same text", async () => {

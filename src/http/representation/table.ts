@@ -6,7 +6,7 @@ import type { Column, Resolved, ResourceStore } from "../../resource/contract.ts
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Representation } from "../contract.ts";
 import { type Piece, pieceBytes } from "./pieces.ts";
-import { encodeAtVersion, entryAtVersion, type VersionedJson } from "./version.ts";
+import { encodeAtVersion, encodeWithVersion, entryAtVersion, type VersionedJson } from "./version.ts";
 
 export type TableForm = Pick<Representation & { kind: "table" }, "version" | "includeObject">;
 
@@ -44,6 +44,19 @@ const newline = Buffer.from("\n");
 export function tableEvent(entry: Entry, resolved: Resolved, form: TableForm, now: number, isFirst: boolean): Buffer {
   const meta = { resourceVersion: String(entry.revision) };
   return encodeTable(rowsOf([entry], resolved, form, now), isFirst ? columnsOf(resolved) : undefined, form, meta);
+}
+
+/**
+ * A bookmark in a watch: the row of an object that has nothing but metadata. That it ends the initial events is told even to those who want no
+ * objects, as upstream does.
+ * @param object of the request's version; used up
+ */
+export function tableBookmark(object: KubeObject, resolved: Resolved, form: TableForm, now: number, isFirst: boolean): Buffer {
+  const columns = columnsOf(resolved);
+  const { resourceVersion = "", annotations } = object.metadata;
+  const shown = form.includeObject === "None" && annotations !== undefined ? { ...form, includeObject: "Metadata" as const } : form;
+  const row = encodeRow(rowHead(object, resolved, columns, now), () => encodeWithVersion(object, resolved.version.schema), shown);
+  return encodeTable([row], isFirst ? columns : undefined, form, { resourceVersion });
 }
 
 /** An object that is not stored. @param object in the storage version; used up */
