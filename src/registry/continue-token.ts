@@ -15,31 +15,75 @@ export function formatContinue({ revision, after }: ContinueToken): string {
   return Buffer.from(JSON.stringify({ v: apiVersion, rv: revision, start: `${after}\0` })).toString("base64url");
 }
 
-/** @throws ApiError 400 for everything that no server wrote */
+/** @throws ApiError 400 for everything that no server wrote, in upstream's words */
 export function parseContinue(text: string): ContinueToken {
   const { v, rv, start } = decodeFields(text);
   if (v !== apiVersion) throw invalidToken(`: server does not recognize this encoded version ${v}`);
-  if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0 || rv < -1)
-    throw invalidToken(`: incorrect encoded start resourceVersion (version ${apiVersion})`);
-  if (typeof start !== "string" || start === "") throw invalidToken(`: encoded start key empty (version ${apiVersion})`);
-  const after = start.slice(0, -1);
+  if (rv === 0) throw invalidToken(`: incorrect encoded start resourceVersion (version ${apiVersion})`);
+  if (start === "") throw invalidToken(`: encoded start key empty (version ${apiVersion})`);
+  const key = start.startsWith("/") ? start.slice(1) : start;
   // A key that is not one of this list's, such as `../secrets/a`, must not move the reader elsewhere.
-  if (!start.endsWith("\0") || after.split("/").some((part) => part === "" || part === "." || part === "..")) throw invalidToken(`: ${start}`);
-  return { revision: rv, after };
+  if (key.split("/").some((part) => part === "" || part === "." || part === "..")) throw invalidToken(`: ${start}`);
+  // Every server's tokens end so: what comes next is after the last key.
+  if (!key.endsWith("\0")) throw invalidToken(`: ${start}`);
+  return { revision: Math.max(rv, -1), after: key.slice(0, -1) };
 }
 
-function decodeFields(text: string): Record<string, unknown> {
+interface Fields {
+  v: string;
+  rv: number;
+  start: string;
+}
+
+function decodeFields(text: string): Fields {
   const bad = /[^A-Za-z0-9_-]/.exec(text);
   const length = bad?.index ?? (text.length % 4 === 1 ? text.length - 1 : -1);
   if (length >= 0) throw invalidToken(`: illegal base64 data at input byte ${length}`);
+  const value = decodeJson(text);
+  const fields: Fields = { v: "", rv: 0, start: "" };
+  if (value === null) return fields;
+  if (typeof value !== "object" || Array.isArray(value))
+    throw invalidToken(`: json: cannot unmarshal ${goKind(value)} into Go value of type storage.continueToken`);
+  for (const [name, field] of Object.entries(value)) {
+    if (name === "rv") fields.rv = integer(field);
+    if (name === "v" || name === "start") fields[name] = string(name, field);
+  }
+  return fields;
+}
+
+function decodeJson(text: string): unknown {
   try {
-    const { value } = parseJson(Buffer.from(text, "base64url"));
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    return parseJson(Buffer.from(text, "base64url")).value;
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw invalidToken(`: ${error.message}`);
     throw error;
   }
-  throw invalidToken(": json: cannot unmarshal into Go value of type storage.continueToken");
+}
+
+/** Null is as if it was not there. */
+function string(name: string, value: unknown): string {
+  if (value === null) return "";
+  if (typeof value !== "string") throw wrongField(name, "string", value);
+  return value;
+}
+
+function integer(value: unknown): number {
+  if (value === null) return 0;
+  if (typeof value === "bigint") return Number(value);
+  if (!Number.isInteger(value)) throw wrongField("rv", "int64", value);
+  return value as number;
+}
+
+function wrongField(name: string, type: string, value: unknown): Error {
+  const kind = name === "rv" && typeof value === "number" ? `number ${value}` : goKind(value);
+  return invalidToken(`: json: cannot unmarshal ${kind} into Go struct field continueToken.${name} of type ${type}`);
+}
+
+/** As Go's decoder names it. */
+function goKind(value: unknown): string {
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "boolean") return "bool";
+  return typeof value === "bigint" ? "number" : typeof value;
 }
 
 function invalidToken(why: string): Error {
