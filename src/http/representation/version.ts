@@ -44,8 +44,18 @@ export function encodeWithVersion(object: KubeObject, schema: Struct): Versioned
   const encoded: Encoded = encodeObject(object, schema);
   const version = object.metadata.resourceVersion;
   if (version === undefined || version === "") return encoded;
+  if (encoded.versionOffset === 0) return withVersionAlone(encoded, version);
   const splice = Buffer.from(`"resourceVersion":${JSON.stringify(version)},`);
   const { json, versionOffset } = encoded;
   const itemOffset = encoded.itemOffset + (versionOffset < encoded.itemOffset ? splice.length : 0);
   return { json: Buffer.concat([json.subarray(0, versionOffset), splice, json.subarray(versionOffset)]), itemOffset };
 }
+
+/** Metadata has nothing else, as that of a bookmark. */
+function withVersionAlone({ json, itemOffset }: Encoded, version: string): VersionedJson {
+  const at = json.indexOf(emptyMetadata, itemOffset) + emptyMetadata.length - 1;
+  const splice = Buffer.from(`"resourceVersion":${JSON.stringify(version)}`);
+  return { json: Buffer.concat([json.subarray(0, at), splice, json.subarray(at)]), itemOffset };
+}
+
+const emptyMetadata = '"metadata":{}';
