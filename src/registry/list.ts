@@ -35,7 +35,7 @@ export async function listEntries(resource: Resource, namespace: string, options
   const token = options.continueToken === "" ? undefined : continueFrom(options);
   // The rest of a list is looked for as any rest is, whatever it selects.
   const single = token === undefined ? singleKey(resource, store, namespace, selection) : undefined;
-  const snapshot = token === undefined ? await stateFor(store.cache, options, single !== undefined) : await continuedState(store.cache, token);
+  const snapshot = token === undefined ? await stateFor(store.cache, options) : await continuedState(store.cache, token);
   if (single !== undefined) return { meta: metaOf(snapshot), entries: pick(snapshot, single, selection) };
   const after = token === undefined ? undefined : prefix + token.after;
   // Upstream's cache does not cut what may be of any version, be it the rest of a list.
@@ -53,15 +53,14 @@ function metaOf({ revision }: Snapshot): ListMeta {
   return { resourceVersion: String(revision) };
 }
 
-/** The state that the first chunk of a list shows. @param isSingle one object is looked for, so that no chunk will follow */
-async function stateFor(cache: WatchCache, options: ListOptions, isSingle: boolean): Promise<Snapshot> {
-  const { resourceVersion, resourceVersionMatch, limit } = options;
+/** The state that the first chunk of a list shows. */
+async function stateFor(cache: WatchCache, { resourceVersion, resourceVersionMatch, limit }: ListOptions): Promise<Snapshot> {
   if (resourceVersion === "") return cache.current();
   const revision = parseResourceVersion(resourceVersion, "list");
   await cache.ready();
   if (revision === Number.POSITIVE_INFINITY) throw resourceVersionTooLarge(resourceVersion, cache.latest().revision);
   if (revision === 0) return cache.latest();
-  const isExact = resourceVersionMatch === "Exact" || (resourceVersionMatch === "" && limit > 0 && !isSingle);
+  const isExact = resourceVersionMatch === "Exact" || (resourceVersionMatch === "" && limit > 0);
   return isExact ? cache.exactly(revision) : cache.notOlderThan(revision);
 }
 
