@@ -19,6 +19,8 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
   [["--anonymous-auth=false"], { anonymousAuth: false }],
   [["--event-ttl", "90m"], { eventTtlSeconds: 5400 }],
   [["--history-bytes-max=1Gi"], { historyBytesMax: 2 ** 30 }],
+  [["--etcd-compaction-interval=10m"], { historyMs: 600_000 }],
+  [["--etcd-compaction-interval=0"], { historyMs: Number.POSITIVE_INFINITY }],
   [["--feature-gates=A=true", "--feature-gates", "B=false"], { featureGates: "A=true,B=false" }],
   [["--runtime-config=api/all=true"], { runtimeConfig: "api/all=true" }],
   [["--authorization-mode=AlwaysAllow,AlwaysDeny"], { authorizationModes: ["AlwaysAllow", "AlwaysDeny"] }],

@@ -129,6 +129,13 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
         },
       },
       {
+        term: "--etcd-compaction-interval <duration>",
+        help: "The same as --history-window, under kube-apiserver's name; but 0 means no end: old revisions go by --history-bytes-max alone.",
+        set: (text, { server }) => {
+          server.historyMs = durationMs(text) || Number.POSITIVE_INFINITY;
+        },
+      },
+      {
         term: "--history-bytes-max <quantity>",
         help: "Bytes of old revisions beyond which the oldest go, however young.",
         shown: "256Mi",

@@ -45,6 +45,8 @@ const keyBytesMax = 1900;
 const changeOverheadBytes = 64;
 /** How often history is looked at for what has become too old, as a part of its age limit. */
 const compactionsPerHistory = 20;
+/** … and at least so often: timers cannot count as far as history may reach. */
+const compactionPauseMaxMs = 3_600_000;
 
 interface Applied {
   readonly change: Change;
@@ -374,7 +376,7 @@ class EmbeddedStorage implements Storage {
 
   #scheduleCompaction(): void {
     const { clock, historyMs } = this.#options;
-    this.#cancelCompaction = clock.after(Math.max(historyMs / compactionsPerHistory, 10), () => {
+    this.#cancelCompaction = clock.after(Math.min(Math.max(historyMs / compactionsPerHistory, 10), compactionPauseMaxMs), () => {
       this.#compactionDue = true;
       this.#writing ??= this.#writeAll();
       this.#scheduleCompaction();
