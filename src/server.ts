@@ -17,6 +17,7 @@ import { parseFeatureGates } from "./cli/feature-gates.ts";
 import { formatKubeconfig } from "./cli/kubeconfig.ts";
 import { parseRuntimeConfig } from "./cli/runtime-config.ts";
 import { servingSetup } from "./cli/serving-setup.ts";
+import { garbageCollector } from "./controllers/garbage-collector/garbage-collector.ts";
 import { namespaceController } from "./controllers/namespace.ts";
 import { type HealthCheck, healthHandler } from "./health/health.ts";
 import { createObject } from "./http/endpoints/create.ts";
@@ -132,7 +133,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   undo.push(() => listener.close());
 
   await ensureBootState(registry, { ...options, advertiseAddress: advertisedAddress(options), port: listener.port });
-  const controllers = [namespaceController({ registry, logger })];
+  const controllers = [namespaceController({ registry, logger }), garbageCollector({ registry, logger })];
   for (const controller of controllers) {
     controller.start();
     undo.push(() => controller.stop());

@@ -1,10 +1,11 @@
 /** Deletes what is in a namespace and says what stays. */
 import { ApiError } from "../api/errors.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { Resolved, ResourceDefinition, ResourceStore } from "../resource/contract.ts";
+import type { Resolved, ResourceStore } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import type { Remaining } from "./namespace-conditions.ts";
 import { deleteObject } from "./namespace-writes.ts";
+import { servedTarget } from "./served-target.ts";
 
 /** Deletions of one resource that are under way at once; they share commits. */
 const deletionsAtOnce = 32;
@@ -39,15 +40,10 @@ function namespacedContent({ catalog }: RegistryContext): Content[] {
   for (const definition of catalog.definitions()) {
     const prefix = definition.storage?.prefix;
     if (!definition.namespaced || prefix === undefined || byPrefix.has(prefix)) continue;
-    const target = servedTarget(definition, catalog);
+    const target = servedTarget(catalog, definition, ["delete"]);
     if (target?.resource.store !== undefined) byPrefix.set(prefix, { target, store: target.resource.store });
   }
   return [...byPrefix.values()];
-}
-
-function servedTarget({ group, resource, versions }: ResourceDefinition, catalog: RegistryContext["catalog"]): Resolved | undefined {
-  const served = versions.find((version) => version.served && version.verbs.includes("delete"));
-  return served && catalog.find(group, served.version, resource);
 }
 
 /** @returns the messages of the deletions that failed */

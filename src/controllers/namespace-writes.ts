@@ -1,25 +1,13 @@
 /** What the namespace controller writes. */
 import { notFound } from "../api/errors.ts";
 import type { KubeObject } from "../api/object.ts";
-import { controllerUser } from "../api/system-user.ts";
-import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
+import type { RegistryContext } from "../registry/contract.ts";
 import { deleteOne } from "../registry/delete.ts";
 import { update } from "../registry/update.ts";
 import type { Resolved } from "../resource/contract.ts";
+import { writesAs } from "./controller-write.ts";
 
-const user = controllerUser("namespace-controller");
-
-const writeOf = (target: Resolved, namespace: string, name: string, subresource = ""): WriteRequest => ({
-  target,
-  namespace,
-  name,
-  subresource,
-  user,
-  dryRun: false,
-  fieldManager: "namespace-controller",
-  userAgent: "namespace-controller",
-  warnings: [],
-});
+const writes = writesAs("namespace-controller");
 
 /**
  * Changes a namespace as it is at that moment, again when somebody else was faster.
@@ -36,7 +24,7 @@ export async function changeNamespace(
   const target = registry.catalog.find("", "v1", "namespaces");
   if (target === undefined) throw missing;
   await update(registry, {
-    ...writeOf(target, "", name, subresource),
+    ...writes.of(target, "", name, subresource),
     next(current) {
       if (current === undefined) throw missing;
       const namespace = current();
@@ -48,5 +36,5 @@ export async function changeNamespace(
 
 /** Deletes one object in the background. @throws ApiError 404 when it is gone */
 export async function deleteObject(registry: RegistryContext, target: Resolved, namespace: string, name: string): Promise<void> {
-  await deleteOne(registry, { ...writeOf(target, namespace, name), options: { propagationPolicy: "Background", dryRun: false } });
+  await deleteOne(registry, { ...writes.of(target, namespace, name), options: { propagationPolicy: "Background", dryRun: false } });
 }

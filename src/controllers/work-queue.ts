@@ -22,6 +22,9 @@ export interface WorkQueue {
   stop(): Promise<void>;
 }
 
+/** Keys taken before the others are moved up. */
+const compactAfter = 10_000;
+
 interface Item {
   /** Looks that left something to do, in a row. */
   failures: number;
@@ -33,7 +36,9 @@ interface Item {
 
 export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
   const items = new Map<string, Item>();
-  const ready: string[] = [];
+  let ready: string[] = [];
+  /** Those before have been taken. */
+  let taken = 0;
   let running = 0;
   let stopped: (() => void) | undefined;
 
@@ -45,10 +50,20 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
   };
   const next = (): void => {
     while (stopped === undefined && running < options.concurrency) {
-      const key = ready.shift();
+      const key = take();
       if (key === undefined) return;
       void run(key, items.get(key) as Item);
     }
+  };
+  /** An array that is shifted moves all that follow: a queue of many would be slow. */
+  const take = (): string | undefined => {
+    if (taken === ready.length) return undefined;
+    const key = ready[taken++];
+    if (taken === ready.length || taken === compactAfter) {
+      ready = ready.slice(taken);
+      taken = 0;
+    }
+    return key;
   };
   const run = async (key: string, item: Item): Promise<void> => {
     running += 1;
@@ -90,7 +105,8 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
     },
     stop() {
       for (const item of items.values()) item.cancelDelay?.();
-      ready.length = 0;
+      ready = [];
+      taken = 0;
       return new Promise((resolve) => {
         stopped = resolve;
         if (running === 0) resolve();

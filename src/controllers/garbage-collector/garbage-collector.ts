@@ -1,0 +1,140 @@
+/**
+ * Deletes what all owners of have gone, lets deletions in the foreground go on when nothing holds them up any more, and lets the dependents of
+ * what is orphaned go. Nothing is deleted on what the graph says alone: owners are looked up as they are at that moment, and an owner whose kind
+ * cannot be read, or is not served, counts as there. Source: kube-controller-manager's garbage collector.
+ */
+import type { Logger } from "../../api/logger.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
+import type { Controller } from "../contract.ts";
+import { servedTarget } from "../served-target.ts";
+import { openWorkQueue } from "../work-queue.ts";
+import { collect } from "./collect.ts";
+import { type Follower, follow } from "./follow.ts";
+import { type FollowedKind, openGraph } from "./graph.ts";
+import { misplacedOwners } from "./misplaced-owners.ts";
+
+/** Objects looked at once; their writes share commits. */
+const itemsAtOnce = 64;
+/** Objects that wait to be looked at, or looked at again; when there are more, the others follow. */
+const itemsMax = 100_000;
+const firstDelayMs = 50;
+/** An owner of an unknown kind is asked for so often at least. */
+const delayMaxMs = 30_000;
+/** How often new kinds are looked for, and room in the queue. */
+const tickMs = 1_000;
+const pieceMax = 1_000;
+/** Turns of the event loop in which the followers should have caught up with the store. */
+const turnsMax = 100;
+
+export function garbageCollector({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
+  const followers = new Map<string, Follower>();
+  let generation: number | undefined;
+  /** Every object of the graph is to be looked at: something was missed, or a kind is new. */
+  let sweepWanted = false;
+  let sweeping = false;
+  let started = false;
+  let stopped = false;
+  let cancelTick = (): void => {};
+
+  const look = (key: string): void => {
+    if (started && !queue.add(key)) sweepWanted = true;
+  };
+  const graph = openGraph(look);
+  const misplaced = misplacedOwners({ registry, logger });
+  const queue = openWorkQueue({
+    clock: registry.clock,
+    reconcile: (key) => collect({ registry, misplaced, graph, look, caughtUp }, key),
+    failed: (key, error) => logger.warn("garbage collection failed, will be tried again", { key, error: String(error) }),
+    concurrency: itemsAtOnce,
+    keysMax: itemsMax,
+    firstDelayMs,
+    delayMaxMs,
+  });
+
+  /** Follows kinds that are new, and those that are gone no more. */
+  const followKinds = (): void => {
+    if (generation === registry.catalog.generation) return;
+    generation = registry.catalog.generation;
+    const kinds = followedKinds(registry);
+    for (const [prefix, follower] of followers) {
+      if (kinds.get(prefix)?.store.cache === follower.kind.store.cache) continue;
+      follower.stop();
+      followers.delete(prefix);
+      for (const { key } of graph.nodes()) if (key.startsWith(prefix)) graph.set(key, follower.kind, undefined);
+    }
+    for (const [prefix, kind] of kinds) {
+      if (followers.has(prefix)) continue;
+      const relisted = (): void => {
+        sweepWanted = true;
+      };
+      followers.set(prefix, follow({ kind, graph, clock: registry.clock, logger, relisted }));
+    }
+    sweepWanted = true;
+  };
+
+  const caughtUp = async (): Promise<boolean> => {
+    followKinds();
+    const revision = await registry.storage.current();
+    for (const follower of followers.values()) {
+      if (follower.seen === undefined) return false;
+      await follower.kind.store.cache.notOlderThan(revision);
+      for (let turn = 0; (follower.seen ?? 0) < revision; turn++) {
+        if (turn === turnsMax || follower.seen === undefined) return false;
+        await new Promise(setImmediate);
+      }
+    }
+    return true;
+  };
+
+  const sweep = async (): Promise<void> => {
+    let looked = 0;
+    for (const { key } of graph.nodes()) {
+      if (++looked % pieceMax === 0) await new Promise(setImmediate);
+      while (!stopped && !queue.add(key)) await new Promise<void>((resolve) => registry.clock.after(tickMs, resolve));
+      if (stopped) return;
+    }
+  };
+  const sweepIfWanted = (): void => {
+    if (!sweepWanted || sweeping || !started) return;
+    sweepWanted = false;
+    sweeping = true;
+    void sweep().finally(() => {
+      sweeping = false;
+    });
+  };
+  const tick = (): void => {
+    if (stopped) return;
+    followKinds();
+    sweepIfWanted();
+    cancelTick = registry.clock.after(tickMs, tick);
+  };
+
+  return {
+    start() {
+      followKinds();
+      // Kinds that cannot be read now do not hold up the others: what might depend on them is not touched.
+      void Promise.all([...followers.values()].map(({ tried }) => tried)).then(() => {
+        started = true;
+        tick();
+      });
+    },
+    async stop() {
+      stopped = true;
+      cancelTick();
+      for (const follower of followers.values()) follower.stop();
+      await queue.stop();
+    },
+  };
+}
+
+/** By key prefix: every served kind whose objects can be listed, watched and deleted. Events own nothing and are owned by nobody. */
+function followedKinds({ catalog }: RegistryContext): Map<string, FollowedKind> {
+  const kinds = new Map<string, FollowedKind>();
+  for (const definition of catalog.definitions()) {
+    const { storage, resource, group } = definition;
+    if (storage === undefined || kinds.has(storage.prefix) || (resource === "events" && (group === "" || group === "events.k8s.io"))) continue;
+    const target = servedTarget(catalog, definition, ["list", "watch", "delete"]);
+    if (target?.resource.store !== undefined) kinds.set(storage.prefix, { target, store: target.resource.store });
+  }
+  return kinds;
+}
