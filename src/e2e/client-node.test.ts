@@ -1,8 +1,9 @@
 /** The typed client of @kubernetes/client-node against a real server over TLS. */
 import assert from "node:assert/strict";
-import net from "node:net";
 import { after, before, describe, test } from "node:test";
 import * as k8s from "@kubernetes/client-node";
+import { openRelay, type Relay } from "../testing/relay.ts";
+import { seededRandom } from "../testing/seeded-random.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
 const namespace = "default";
@@ -92,53 +93,72 @@ describe("client-node", () => {
     assert.deepEqual(seen, ["ADDED 1", "MODIFIED 2", "DELETED 2"]);
   });
 
-  test("an informer survives a cut connection", async (context) => {
-    // The informer talks through a relay whose connections the test can cut.
-    const sockets = new Set<net.Socket>();
-    const relay = net.createServer((incoming) => {
-      const outgoing = net.connect(server.port, "127.0.0.1");
-      for (const socket of [incoming, outgoing]) {
-        sockets.add(socket);
-        socket.on("error", () => socket.destroy());
-        socket.on("close", () => {
-          sockets.delete(socket);
-          incoming.destroy();
-          outgoing.destroy();
+  describe("informers through a relay whose connections are cut", () => {
+    let relay: Relay;
+    let relayed: k8s.KubeConfig;
+    before(async () => {
+      relay = await openRelay(server.port);
+      relayed = new k8s.KubeConfig();
+      relayed.loadFromString(server.kubeconfig.replace(`:${server.port}`, `:${relay.port}`));
+    });
+    after(() => relay.close());
+
+    const rows: [what: string, labelSelector: string | undefined, selects: (secret: k8s.V1Secret) => boolean][] = [
+      ["all", undefined, () => true],
+      ["by label", "x=1", ({ metadata }) => metadata?.labels?.x === "1"],
+      ["by label, absent", "!x", ({ metadata }) => metadata?.labels?.x === undefined],
+    ];
+    for (const [what, labelSelector, selects] of rows) {
+      test(what, async () => {
+        const core = config.makeApiClient(k8s.CoreV1Api);
+        const throughRelay = relayed.makeApiClient(k8s.CoreV1Api);
+        const own = what.replaceAll(/\W/g, "");
+        await core.createNamespace({ body: { metadata: { name: own } } });
+        const list = () => throughRelay.listNamespacedSecret({ namespace: own, ...(labelSelector !== undefined && { labelSelector }) });
+        const informer = k8s.makeInformer(relayed, `/api/v1/namespaces/${own}/secrets`, list, labelSelector);
+        let stopped = false;
+        informer.on("error", () => {
+          if (!stopped) setTimeout(() => void informer.start(), 10);
         });
-      }
-      incoming.pipe(outgoing);
-      outgoing.pipe(incoming);
-    });
-    await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
-    context.after(() => {
-      relay.close();
-      for (const socket of sockets) socket.destroy();
-    });
-    const { port } = relay.address() as net.AddressInfo;
-    const relayed = new k8s.KubeConfig();
-    relayed.loadFromString(server.kubeconfig.replace(`:${server.port}`, `:${port}`));
-    const core = config.makeApiClient(k8s.CoreV1Api);
-    const throughRelay = relayed.makeApiClient(k8s.CoreV1Api);
-    const informer = k8s.makeInformer(relayed, `/api/v1/namespaces/${namespace}/secrets`, () => throughRelay.listNamespacedSecret({ namespace }));
-    const waiting = new Map<string, () => void>();
-    const added = (name: string): Promise<void> => new Promise((resolve) => waiting.set(name, resolve));
-    informer.on("add", (object) => waiting.get(object.metadata?.name as string)?.());
-    let stopped = false;
-    informer.on("error", () => {
-      if (!stopped) setTimeout(() => void informer.start(), 50);
-    });
-    const connected = new Promise<void>((resolve) => informer.on("connect", () => resolve()));
-    await informer.start();
-    await connected;
-    const first = added("before");
-    await core.createNamespacedSecret({ namespace, body: { metadata: { name: "before" } } });
-    await first;
-    for (const socket of sockets) socket.destroy();
-    const second = added("after");
-    await core.createNamespacedSecret({ namespace, body: { metadata: { name: "after" } } });
-    await second;
-    assert.ok(informer.get("before", namespace));
-    stopped = true;
-    await informer.stop();
+        await informer.start();
+        const random = seededRandom(7);
+        let last = Promise.withResolvers<void>();
+        for (const event of ["add", "update"] as const) informer.on(event, ({ metadata }) => metadata?.name === "last" && last.resolve());
+        informer.on("delete", ({ metadata }) => metadata?.name === "last" && last.resolve());
+        for (let round = 0; round < 5; round++) {
+          for (let count = 0; count < 20; count++) await changeOne(core, own, random);
+          relay.cut();
+          for (let count = 0; count < 20; count++) await changeOne(core, own, random);
+          last = Promise.withResolvers();
+          // Selected by every row, and new each time.
+          const labels: Record<string, string> = labelSelector === "x=1" ? { x: "1" } : {};
+          await core.createNamespacedSecret({ namespace: own, body: { metadata: { name: "last", labels } } });
+          await last.promise;
+          const kept = new Map(informer.list(own).map(({ metadata }) => [metadata?.name, metadata?.resourceVersion]));
+          const { items } = await core.listNamespacedSecret({ namespace: own });
+          const want = items.filter(selects).map(({ metadata }) => [metadata?.name, metadata?.resourceVersion]);
+          assert.deepEqual([...kept].sort(), want.sort());
+          last = Promise.withResolvers();
+          await core.deleteNamespacedSecret({ namespace: own, name: "last" });
+          await last.promise;
+        }
+        stopped = true;
+        await informer.stop();
+      });
+    }
   });
 });
+
+/** Creates, replaces or deletes one of ten secrets, as may be. */
+async function changeOne(core: k8s.CoreV1Api, own: string, random: (below: number) => number): Promise<void> {
+  const name = `s${random(10)}`;
+  const body = { metadata: { name, ...(random(2) === 0 && { labels: { x: String(random(2)) } }) }, stringData: { n: String(random(1000)) } };
+  const change = [
+    () => core.createNamespacedSecret({ namespace: own, body }),
+    () => core.replaceNamespacedSecret({ namespace: own, name, body }),
+    () => core.deleteNamespacedSecret({ namespace: own, name }),
+  ][random(3)] as () => Promise<unknown>;
+  await change().catch((error: { code?: number }) => {
+    if (error.code !== 404 && error.code !== 409) throw error;
+  });
+}

@@ -1,0 +1,189 @@
+// Keeps the ConfigMaps of a server in client-go's informers: in JSON and in protobuf, all of them, of a namespace, by label and by field, with a
+// resync. Each line on the standard input is a name: once every informer has that object, one line of JSON tells what each of them has.
+// KUBE_FEATURE_WatchListClient=true or false chooses how they begin.
+//
+//	go run . KUBECONFIG
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sort"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// How long an informer may take to see what was written.
+const patience = 60 * time.Second
+
+type view struct {
+	name, contentType, namespace, labels, fields string
+	resync                                       time.Duration
+}
+
+var views = []view{
+	{name: "json", contentType: runtime.ContentTypeJSON},
+	{name: "protobuf", contentType: runtime.ContentTypeProtobuf},
+	{name: "json label", contentType: runtime.ContentTypeJSON, labels: "x=1"},
+	{name: "protobuf label", contentType: runtime.ContentTypeProtobuf, labels: "x=1"},
+	{name: "json field", contentType: runtime.ContentTypeJSON, fields: "metadata.name!=n3"},
+	{name: "protobuf namespace resync", contentType: runtime.ContentTypeProtobuf, namespace: "default", resync: time.Second},
+}
+
+func main() {
+	config, err := clientcmd.BuildConfigFromFlags("", os.Args[1])
+	must(err)
+	config.QPS = -1
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var kept []*informer
+	for _, view := range views {
+		kept = append(kept, start(ctx, config, view))
+	}
+	lines := bufio.NewScanner(os.Stdin)
+	out := json.NewEncoder(os.Stdout)
+	for lines.Scan() {
+		told := map[string]report{}
+		for _, informer := range kept {
+			told[informer.view.name] = informer.report(lines.Text())
+		}
+		must(out.Encode(told))
+	}
+}
+
+type informer struct {
+	view     view
+	store    cache.Store
+	mutex    sync.Mutex
+	seen     map[string]string
+	problems []string
+	resyncs  int
+}
+
+type report struct {
+	// `namespace/name@resourceVersion`, sorted.
+	Objects  []string `json:"objects"`
+	Problems []string `json:"problems"`
+	Resyncs  int      `json:"resyncs"`
+}
+
+func start(ctx context.Context, config *rest.Config, view view) *informer {
+	own := rest.CopyConfig(config)
+	own.ContentType = view.contentType
+	own.AcceptContentTypes = view.contentType
+	factory := informers.NewSharedInformerFactoryWithOptions(kubernetes.NewForConfigOrDie(own), view.resync,
+		informers.WithNamespace(view.namespace),
+		informers.WithTweakListOptions(func(options *metav1.ListOptions) {
+			options.LabelSelector = view.labels
+			options.FieldSelector = view.fields
+		}))
+	shared := factory.Core().V1().ConfigMaps().Informer()
+	kept := &informer{view: view, store: shared.GetStore(), seen: map[string]string{}}
+	_, err := shared.AddEventHandler(kept)
+	must(err)
+	factory.Start(ctx.Done())
+	return kept
+}
+
+func (i *informer) OnAdd(object interface{}, _ bool) {
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	key, version := of(object)
+	if before, there := i.seen[key]; there {
+		i.problems = append(i.problems, fmt.Sprintf("%s@%s was added, and was there at %s", key, version, before))
+	}
+	i.seen[key] = version
+}
+
+func (i *informer) OnUpdate(old, object interface{}) {
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	key, version := of(object)
+	_, before := of(old)
+	if i.seen[key] != before {
+		i.problems = append(i.problems, fmt.Sprintf("%s went from %s to %s, and was at %s", key, before, version, i.seen[key]))
+	}
+	if before == version {
+		i.resyncs++
+	} else if len(version) < len(before) || len(version) == len(before) && version < before {
+		i.problems = append(i.problems, fmt.Sprintf("%s went back from %s to %s", key, before, version))
+	}
+	i.seen[key] = version
+}
+
+func (i *informer) OnDelete(object interface{}) {
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	// After a new list the last state need not be known.
+	if unknown, is := object.(cache.DeletedFinalStateUnknown); is {
+		object = unknown.Obj
+	}
+	key, _ := of(object)
+	if _, there := i.seen[key]; !there {
+		i.problems = append(i.problems, key+" was deleted, and was not there")
+	}
+	delete(i.seen, key)
+}
+
+func of(object interface{}) (key, version string) {
+	configMap := object.(*corev1.ConfigMap)
+	return configMap.Namespace + "/" + configMap.Name, configMap.ResourceVersion
+}
+
+// report waits for the object, and for the handler to have seen what the store has.
+func (i *informer) report(last string) report {
+	deadline := time.Now().Add(patience)
+	for {
+		stored := i.objects()
+		i.mutex.Lock()
+		seen := texts(i.seen)
+		_, there := i.seen[last]
+		told := report{Objects: stored, Problems: append([]string{}, i.problems...), Resyncs: i.resyncs}
+		i.mutex.Unlock()
+		if there && fmt.Sprint(seen) == fmt.Sprint(stored) {
+			return told
+		}
+		if time.Now().After(deadline) {
+			told.Problems = append(told.Problems, fmt.Sprintf("waited for %s: the store has %v, the handler saw %v", last, stored, seen))
+			return told
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (i *informer) objects() []string {
+	state := map[string]string{}
+	for _, object := range i.store.List() {
+		key, version := of(object)
+		state[key] = version
+	}
+	return texts(state)
+}
+
+func texts(state map[string]string) []string {
+	texts := []string{}
+	for key, version := range state {
+		texts = append(texts, key+"@"+version)
+	}
+	sort.Strings(texts)
+	return texts
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
