@@ -23,6 +23,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   authorizationModes: [],
   runtimeConfig: "",
   featureGates: "",
+  controllers: ["*"],
   requestTimeoutMs: 60_000,
   minRequestTimeoutMs: 1_800_000,
   livezGracePeriodMs: 0,

@@ -33,6 +33,8 @@ export interface ServerOptions {
   readonly runtimeConfig: string;
   /** As `--feature-gates` takes it. */
   readonly featureGates: string;
+  /** Names of controllers that run; `*` stands for all, `-` before a name switches it off. */
+  readonly controllers: readonly string[];
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly livezGracePeriodMs: number;

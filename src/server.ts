@@ -17,6 +17,7 @@ import { parseFeatureGates } from "./cli/feature-gates.ts";
 import { formatKubeconfig } from "./cli/kubeconfig.ts";
 import { parseRuntimeConfig } from "./cli/runtime-config.ts";
 import { servingSetup } from "./cli/serving-setup.ts";
+import { enabledControllers } from "./controllers/enabled.ts";
 import { garbageCollector } from "./controllers/garbage-collector/garbage-collector.ts";
 import { namespaceController } from "./controllers/namespace.ts";
 import { type HealthCheck, healthHandler } from "./health/health.ts";
@@ -76,6 +77,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   if (range === undefined)
     throw new Error(`invalid argument ${JSON.stringify(options.serviceClusterIpRange)} for service-cluster-ip-range: not a CIDR`);
   const authorize = authorizerOf(options.authorizationModes);
+  const running = enabledControllers(options.controllers);
   const { gates, warnings: gateWarnings } = parseFeatureGates(options.featureGates);
   const served = parseRuntimeConfig(options.runtimeConfig, builtinVersions(builtinConversions));
   for (const warning of [...gateWarnings, ...served.warnings]) logger.warn(warning);
@@ -133,7 +135,10 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   undo.push(() => listener.close());
 
   await ensureBootState(registry, { ...options, advertiseAddress: advertisedAddress(options), port: listener.port });
-  const controllers = [namespaceController({ registry, logger }), garbageCollector({ registry, logger })];
+  const controllers = [
+    ...(running.has("namespace-controller") ? [namespaceController({ registry, logger })] : []),
+    ...(running.has("garbage-collector-controller") ? [garbageCollector({ registry, logger })] : []),
+  ];
   for (const controller of controllers) {
     controller.start();
     undo.push(() => controller.stop());

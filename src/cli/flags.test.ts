@@ -22,6 +22,7 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
   [["--etcd-compaction-interval=10m"], { historyMs: 600_000 }],
   [["--etcd-compaction-interval=0"], { historyMs: Number.POSITIVE_INFINITY }],
   [["--feature-gates=A=true", "--feature-gates", "B=false"], { featureGates: "A=true,B=false" }],
+  [["--controllers=*,-namespace-controller"], { controllers: ["*", "-namespace-controller"] }],
   [["--runtime-config=api/all=true"], { runtimeConfig: "api/all=true" }],
   [["--authorization-mode=AlwaysAllow,AlwaysDeny"], { authorizationModes: ["AlwaysAllow", "AlwaysDeny"] }],
   [["--authorization-mode=AlwaysDeny", "--authorization-mode", "AlwaysAllow"], { authorizationModes: ["AlwaysDeny", "AlwaysAllow"] }],

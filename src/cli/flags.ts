@@ -198,6 +198,14 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
         },
       },
       {
+        term: "--controllers <list>",
+        help: "Controllers that run, with commas between: * for all, foo for the one named so, -foo for all but that one.",
+        shown: "*",
+        set: (text, { server }) => {
+          server.controllers = text.split(",").filter((name) => name !== "");
+        },
+      },
+      {
         term: "--feature-gates <pairs>",
         help: "Switches features by name, such as Name=true; AllAlpha and AllBeta stand for many. Pairs with commas between; may be repeated.",
         set: (text, { server }) => {

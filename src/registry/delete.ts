@@ -25,6 +25,7 @@ export async function deleteOne(registry: RegistryContext, request: DeleteReques
   const { resource } = request.target;
   const { namespace, name, dryRun } = request;
   let pending = false;
+  warnOfOrphans(request);
   const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun }, async (existing) => {
     if (existing === undefined) throw notFound(storedResource(resource), name);
     const plan = await planDeletion(registry, request, existing);
@@ -71,7 +72,7 @@ async function planDeletion(registry: RegistryContext, request: DeleteRequest, e
   if (strategy.holdsDeletion(object)) return hold(resource, object, context.now);
   const grace = graceOf(resource, object, request.options, context.now);
   if (grace === "pending") return { step: { do: "nothing", object }, pending: true };
-  if (!ignoresDependents(resource)) setDependentsFinalizers(object, request.options);
+  if (!ignoresDependents(resource)) setDependentsFinalizers(object, request.options, strategy.orphansByDefault !== undefined);
   const finalizers = object.metadata.finalizers ?? [];
   if (grace !== undefined) {
     if (object.metadata.deletionTimestamp === undefined && Number(object.metadata.generation ?? 0) > 0) raiseGeneration(object.metadata);
@@ -139,7 +140,8 @@ function graceOf({ definition }: Resource, object: KubeObject, options: DeleteOp
   }
   const running = Number(deletionGracePeriodSeconds);
   if (running === 0) return undefined;
-  const wanted = options.gracePeriodSeconds;
+  const asked = options.gracePeriodSeconds;
+  const wanted = asked !== undefined && asked < 0 ? 1 : asked; // Upstream takes any negative number for 1.
   if (wanted === undefined || wanted >= running) return "pending";
   const started = Date.parse(deletionTimestamp) - running * 1000;
   return { seconds: wanted, deletionTimestamp: formatTime(started + wanted * 1000) };
@@ -153,14 +155,22 @@ function ignoresDependents({ definition }: Resource): boolean {
 const orphanFinalizer = "orphan";
 const foregroundFinalizer = "foregroundDeletion";
 
-/** What is to become of dependents stands in two finalizers: what the options say, else what the object says already. */
-function setDependentsFinalizers({ metadata }: KubeObject, { orphanDependents, propagationPolicy }: DeleteOptions): void {
+/** What is to become of dependents stands in two finalizers: what the options say, else what the object says already, else the kind's default. */
+function setDependentsFinalizers({ metadata }: KubeObject, { orphanDependents, propagationPolicy }: DeleteOptions, orphansByDefault: boolean): void {
   const before = metadata.finalizers ?? [];
+  const present = before.find((finalizer) => finalizer === orphanFinalizer || finalizer === foregroundFinalizer);
   let policy = propagationPolicy;
   if (orphanDependents !== undefined) policy = orphanDependents ? "Orphan" : "Background";
-  policy ??= before.includes(orphanFinalizer) ? "Orphan" : before.includes(foregroundFinalizer) ? "Foreground" : "Background";
+  if (present !== undefined) policy ??= present === orphanFinalizer ? "Orphan" : "Foreground";
+  policy ??= orphansByDefault ? "Orphan" : "Background";
   const after = before.filter((finalizer) => finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer);
   if (policy === "Orphan") after.push(orphanFinalizer);
   if (policy === "Foreground") after.push(foregroundFinalizer);
   if (!deepEqual([...before].sort(), [...after].sort())) metadata.finalizers = after;
+}
+
+function warnOfOrphans({ target, options, warnings }: DeleteRequest): void {
+  const warning = target.resource.definition.strategy.orphansByDefault?.warning;
+  const saysNothing = options.propagationPolicy === undefined && options.orphanDependents === undefined;
+  if (warning !== undefined && saysNothing && !warnings.includes(warning)) warnings.push(warning);
 }

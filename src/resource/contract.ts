@@ -142,6 +142,8 @@ export interface Strategy {
   checkDeletion(object: KubeObject, context: StrategyContext): void;
   /** The deletion of the whole object is done by a controller once `spec.finalizers` is empty (namespaces). */
   holdsDeletion(object: KubeObject): boolean;
+  /** Dependents are orphaned where the deletion does not say what is to become of them; who deletes so is warned of it, if there is a warning. */
+  readonly orphansByDefault: { readonly warning: string | undefined } | undefined;
   /** Called on the first deletion of an object that stays, such as to set a phase. */
   markDeleted(object: KubeObject): void;
   /** Seconds an object of this kind lives; undefined for ever. */

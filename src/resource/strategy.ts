@@ -21,6 +21,7 @@ const defaults: Strategy = {
   gracePeriod: () => undefined,
   checkDeletion: nothing,
   holdsDeletion: () => false,
+  orphansByDefault: undefined,
   markDeleted: nothing,
   ttlSeconds: undefined,
   selectableFields: {},

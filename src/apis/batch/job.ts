@@ -10,6 +10,10 @@ const int32Max = 2 ** 31 - 1;
 
 export const job = strategy({
   hasGeneration: true,
+  orphansByDefault: {
+    warning:
+      "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
+  },
   selectableFields: { "status.successful": (object) => selectable("status.succeeded")(object) || "0" },
   setDefaults(object) {
     const spec = struct(object, "spec");

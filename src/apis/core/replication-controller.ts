@@ -9,6 +9,7 @@ import { setTemplateDefaults, validateTemplate } from "./pod-template.ts";
 
 export const replicationController = strategy({
   hasGeneration: true,
+  orphansByDefault: { warning: undefined },
   scale: scaleWith((spec) => formatLabelSelector({ matchLabels: spec.selector })),
   selectableFields: { "status.replicas": (object) => selectable("status.replicas")(object) || "0" },
   setDefaults(object) {

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { enabledControllers } from "./enabled.ts";
+
+const rows: [list: string, enabled: readonly string[]][] = [
+  ["*", ["garbage-collector-controller", "namespace-controller"]],
+  ["", []],
+  ["-namespace-controller,*", ["garbage-collector-controller"]],
+  ["namespace-controller", ["namespace-controller"]],
+  ["namespace-controller,-namespace-controller", ["namespace-controller"]],
+];
+
+for (const [list, enabled] of rows) {
+  test(`--controllers=${list}`, () => assert.deepEqual([...enabledControllers(list.split(",").filter(Boolean))], enabled));
+}
+
+test("a controller nobody knows is refused", () => {
+  assert.throws(() => enabledControllers(["*", "-foo"]), { message: '"-foo" is not in the list of known controllers' });
+});
