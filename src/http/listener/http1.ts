@@ -72,6 +72,7 @@ export function createHttp1({ limits, clock, onExchange, takesWebSocket }: Parts
 
 function isForWebSocket({ method, headers, httpVersion }: IncomingMessage): boolean {
   if (method !== "GET" || httpVersion !== "1.1" || headers.upgrade?.toLowerCase() !== "websocket") return false;
+  if (headers.host === undefined) return false; // Which the HTTP server refuses.
   return (headers["content-length"] ?? "0") === "0" && headers["transfer-encoding"] === undefined;
 }
 

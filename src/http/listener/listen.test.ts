@@ -32,10 +32,14 @@ function answerer(streams: BodyStream[]): (exchange: Exchange) => void {
     if (pathname === "/unread") return say(403, {});
     if (pathname === "/empty") return exchange.respond(204, {});
     if (pathname === "/watch") {
-      const stream = exchange.stream(200, { "content-type": "application/json" });
-      streams.push(stream);
-      exchange.onClose(() => streams.splice(streams.indexOf(stream), 1));
-      stream.write(Buffer.from("first\n"));
+      const begin = (stream: BodyStream): void => {
+        streams.push(stream);
+        exchange.onClose(() => streams.splice(streams.indexOf(stream), 1));
+        stream.write(Buffer.from("first\n"));
+      };
+      const { webSocket } = exchange;
+      if (webSocket === undefined) begin(exchange.stream(200, { "content-type": "application/json" }));
+      else void webSocket.accept(undefined).then(begin);
       return;
     }
     exchange.body(bodyBytesMax).then(
@@ -288,6 +292,77 @@ describe("client certificates", () => {
   });
 });
 
+describe("an answer that has ended", () => {
+  const rows: [what: string, begin: (port: number) => Promise<tls.TLSSocket>][] = [
+    [
+      "HTTP/1.1",
+      async (port) => {
+        const socket = await rawConnection(port, "http/1.1");
+        socket.write("GET /watch HTTP/1.1\r\nHost: x\r\n\r\n");
+        return socket;
+      },
+    ],
+    [
+      "a WebSocket",
+      async (port) => {
+        const socket = await rawConnection(port, "http/1.1");
+        socket.write(webSocketRequest);
+        return socket;
+      },
+    ],
+    [
+      "HTTP/2.0",
+      async (port) => {
+        const socket = await rawConnection(port, "h2");
+        socket.write(http2Watch());
+        return socket;
+      },
+    ],
+  ];
+  for (const [what, begin] of rows) {
+    test(`${what}: what is left of it must be taken in time`, async () => {
+      const listener = await open({ limits: { lingerMs: 50 } });
+      const socket = await begin(listener.port);
+      while (listener.streams.length === 0) await new Promise(setImmediate);
+      const stream = listener.streams[0] as BodyStream;
+      for (let written = 0; written < 32; written++) stream.write(Buffer.alloc(1 << 20));
+      stream.end();
+      while (listener.streams.length > 0) await new Promise(setImmediate);
+      socket.destroy();
+      await listener.close();
+    });
+  }
+});
+
+test("a WebSocket outlives the limits on requests", async () => {
+  const listener = await open({ limits: { headersMs: 20, bodyMs: 20, idleMs: 20 } });
+  const socket = await rawConnection(listener.port, "http/1.1");
+  socket.write(webSocketRequest);
+  let text = "";
+  socket.on("data", (piece: Buffer) => {
+    text += piece.toString("latin1");
+  });
+  while (!text.includes("first")) await new Promise(setImmediate);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  listener.streams[0]?.write(Buffer.from("second"));
+  while (!text.endsWith("second")) await new Promise(setImmediate);
+  socket.destroy();
+  await listener.close();
+});
+
+const webSocketRequest =
+  "GET /watch HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+/** The first bytes of a connection that asks for /watch and says nothing more. */
+function http2Watch(): Buffer {
+  const emptySettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+  const path = Buffer.from("/watch");
+  // In HPACK: GET, https, and as literals :authority and :path.
+  const fields = Buffer.concat([Buffer.from([0x82, 0x87, 0x01, 1, 0x78, 0x04, path.length]), path]);
+  const headers = Buffer.concat([Buffer.from([0, 0, fields.length, 1, 5, 0, 0, 0, 1]), fields]);
+  return Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), emptySettings, headers]);
+}
+
 describe("a client that stalls is cut off", () => {
   const rows: [what: string, limits: Partial<Limits>, stall: (port: number, streams: readonly BodyStream[]) => Promise<net.Socket>][] = [
     ["before the TLS handshake", { handshakeMs: 50 }, async (port) => net.connect(port, "127.0.0.1")],
@@ -325,12 +400,7 @@ describe("a client that stalls is cut off", () => {
       { idleMs: 50, pingMs: 50 },
       async (port, streams) => {
         const socket = await rawConnection(port, "h2");
-        const emptySettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
-        const path = Buffer.from("/watch");
-        // In HPACK: GET, https, and as literals :authority and :path.
-        const fields = Buffer.concat([Buffer.from([0x82, 0x87, 0x01, 1, 0x78, 0x04, path.length]), path]);
-        const headers = Buffer.concat([Buffer.from([0, 0, fields.length, 1, 5, 0, 0, 0, 1]), fields]);
-        socket.write(Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), emptySettings, headers]));
+        socket.write(http2Watch());
         while (streams.length === 0) await new Promise(setImmediate);
         return socket;
       },
