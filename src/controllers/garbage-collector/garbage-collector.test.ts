@@ -1,63 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { KubeObject, OwnerReference } from "../../api/object.ts";
-import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../testing/memory-registry.ts";
-import type { Controller } from "../contract.ts";
-import { garbageCollector } from "./garbage-collector.ts";
+import type { MutableCatalog, ResourceDefinition, StorageForm } from "../../resource/contract.ts";
+import { eventsOf, eventually, gone, refTo, settled, withCluster } from "../../testing/collector-cluster.ts";
+import type { Place } from "../../testing/memory-registry.ts";
 
-const namespaces: Place = ["/namespaces", ""];
 const configMaps: Place = ["/configmaps", "ns"];
 const secrets: Place = ["/secrets", "ns"];
 const persistentVolumes: Place = ["/persistentvolumes", ""];
-const logger = { info() {}, warn() {}, error() {} };
-
-interface Cluster extends MemoryRegistry {
-  readonly collector: Controller;
-}
-
-async function openCluster(): Promise<Cluster> {
-  const cluster = await openMemoryRegistry();
-  for (const name of ["ns", "other"]) await cluster.create(namespaces, { metadata: { name } });
-  await cluster.create(namespaces, { metadata: { name: "default" } });
-  const collector = garbageCollector({ registry: cluster.registry, logger });
-  return { ...cluster, collector };
-}
-
-const refTo = (owner: KubeObject, more: Partial<OwnerReference> = {}): OwnerReference => {
-  const { name = "", uid = "" } = owner.metadata;
-  return { apiVersion: owner.apiVersion as string, kind: owner.kind as string, name, uid, ...more };
-};
-
-async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}
-
-const gone = (cluster: Cluster, place: Place, name: string): Promise<void> =>
-  eventually(`${name} goes`, async () => (await cluster.find(place, name)) === undefined);
-
-/** Everything that was put into the queue before has been looked at, as this object, made last, is collected last. */
-async function settled(cluster: Cluster): Promise<void> {
-  const name = `canary-${Math.random().toString(36).slice(2)}`;
-  const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "nobody", uid: "none" }];
-  await cluster.create(["/configmaps", "other"], { metadata: { name, ownerReferences } });
-  await gone(cluster, ["/configmaps", "other"], name);
-  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-}
-
-async function withCluster(run: (cluster: Cluster) => Promise<void>): Promise<void> {
-  const cluster = await openCluster();
-  try {
-    await run(cluster);
-  } finally {
-    await cluster.collector.stop();
-    await cluster.close();
-  }
-}
-
 test("in the background, dependents follow their owner, and theirs follow them", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();
@@ -162,7 +111,7 @@ test("an owner in another namespace is none, which an Event tells", () =>
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
     const child = await cluster.create(["/secrets", "other"], { metadata: { name: "child", ownerReferences: [refTo(owner)] } });
     await gone(cluster, ["/secrets", "other"], "child");
-    const [event] = await events(cluster);
+    const [event] = await eventsOf(cluster);
     assert.equal(event?.reason, "OwnerRefInvalidNamespace");
     assert.equal(
       event?.message,
@@ -177,11 +126,11 @@ test("a cluster-wide object that names an owner in a namespace stays, which an E
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
     const spec = { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } };
     await cluster.create(persistentVolumes, { metadata: { name: "pv", ownerReferences: [refTo(owner)] }, spec });
-    await eventually("an event", async () => (await events(cluster)).length > 0);
+    await eventually("an event", async () => (await eventsOf(cluster)).length > 0);
     await cluster.delete(configMaps, "owner");
     await settled(cluster);
     assert.notEqual(await cluster.find(persistentVolumes, "pv"), undefined);
-    assert.equal((await events(cluster))[0]?.metadata.namespace, "default");
+    assert.equal((await eventsOf(cluster))[0]?.metadata.namespace, "default");
   }));
 
 test("an owner of the cluster may own in every namespace", () =>
@@ -196,8 +145,108 @@ test("an owner of the cluster may own in every namespace", () =>
     await gone(cluster, secrets, "child");
   }));
 
-async function events({ registry }: Cluster): Promise<KubeObject[]> {
-  const store = registry.catalog.findResource("", "events")?.store;
-  if (store === undefined) return [];
-  return [...(await store.cache.current()).range(store.form.prefix)].map((entry) => store.decode(entry));
+test("finalizers that say what is to become of dependents are kept when the object is collected", () =>
+  withCluster(async (cluster) => {
+    cluster.collector.start();
+    const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
+    const child = await cluster.create(secrets, { metadata: { name: "child", finalizers: ["orphan"], ownerReferences: [refTo(owner)] } });
+    await cluster.create(secrets, { metadata: { name: "grandchild", ownerReferences: [refTo(child)] } });
+    await cluster.delete(configMaps, "owner", { propagationPolicy: "Background" });
+    await gone(cluster, secrets, "child");
+    assert.equal((await cluster.find(secrets, "grandchild"))?.metadata.ownerReferences, undefined);
+  }));
+
+test("a deletion in the foreground is gone on with after a restart", () =>
+  withCluster(async (cluster) => {
+    const block = { blockOwnerDeletion: true };
+    const first = cluster.newCollector();
+    first.start();
+    const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
+    await cluster.create(secrets, { metadata: { name: "held", finalizers: ["example.com/x"], ownerReferences: [refTo(owner, block)] } });
+    await cluster.create(secrets, { metadata: { name: "later", ownerReferences: [refTo(owner, block)] } });
+    await cluster.delete(configMaps, "owner", { propagationPolicy: "Foreground" });
+    await gone(cluster, secrets, "later");
+    await first.stop();
+    await cluster.change(secrets, "held", ({ metadata }) => delete metadata.finalizers);
+    assert.notEqual(await cluster.find(configMaps, "owner"), undefined);
+    cluster.collector.start();
+    await gone(cluster, configMaps, "owner");
+  }));
+
+test("what was deleted while nobody looked is collected after a restart", () =>
+  withCluster(async (cluster) => {
+    const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
+    await cluster.create(secrets, { metadata: { name: "child", ownerReferences: [refTo(owner)] } });
+    await cluster.delete(configMaps, "owner");
+    cluster.collector.start();
+    await gone(cluster, secrets, "child");
+  }));
+
+test("kinds that come later own and are owned", () =>
+  withCluster(async (cluster) => {
+    const things: Place = ["example.com/things", "ns"];
+    cluster.collector.start();
+    const early = { apiVersion: "example.com/v1", kind: "Thing", name: "t", uid: "not-it" };
+    await cluster.create(secrets, { metadata: { name: "early", ownerReferences: [early] } });
+    await settled(cluster);
+    assert.notEqual(await cluster.find(secrets, "early"), undefined);
+    installThings(cluster.registry.catalog as MutableCatalog);
+    const thing = await cluster.create(things, { metadata: { name: "t" } });
+    await cluster.create(secrets, { metadata: { name: "of-thing", ownerReferences: [refTo(thing)] } });
+    const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
+    await cluster.create(things, { metadata: { name: "child", ownerReferences: [refTo(owner)] } });
+    await cluster.delete(configMaps, "owner", { propagationPolicy: "Orphan" });
+    await gone(cluster, configMaps, "owner");
+    assert.equal((await cluster.find(things, "child"))?.metadata.ownerReferences, undefined);
+    await cluster.delete(things, "t");
+    await gone(cluster, secrets, "of-thing");
+    await gone(cluster, secrets, "early");
+  }));
+
+/** A custom kind with the types of a ConfigMap. */
+function installThings(catalog: MutableCatalog): void {
+  const model = catalog.definitions().find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition;
+  const names = { group: "example.com", resource: "things", singular: "thing", kind: "Thing", listKind: "ThingList" };
+  const storage = { ...(model.storage as StorageForm), group: "example.com", kind: "Thing", prefix: "/registry/example.com/things/" };
+  catalog.add({ ...model, ...names, storage, custom: true });
+}
+
+for (const place of ["/replicationcontrollers", "batch/jobs"]) {
+  test(`${place} orphan what is theirs unless they are told otherwise`, () =>
+    withCluster(async (cluster) => {
+      const template = { metadata: { labels: { a: "b" } }, spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
+      if (place === "/replicationcontrollers") template.spec.restartPolicy = "Always";
+      const owner = await cluster.create([place, "ns"], { metadata: { name: "owner" }, spec: { template } });
+      await cluster.create(secrets, { metadata: { name: "child", ownerReferences: [refTo(owner)] } });
+      await cluster.delete([place, "ns"], "owner");
+      assert.deepEqual((await cluster.find([place, "ns"], "owner"))?.metadata.finalizers, ["orphan"]);
+      cluster.collector.start();
+      await gone(cluster, [place, "ns"], "owner");
+      assert.equal((await cluster.find(secrets, "child"))?.metadata.ownerReferences, undefined);
+    }));
+}
+
+const manyDependents = process.env.COXSWAIN_TEST_FULL === "1" ? 10_000 : 500;
+
+for (const policy of ["Background", "Foreground", "Orphan"]) {
+  test(`${manyDependents} dependents, ${policy}`, () =>
+    withCluster(async (cluster) => {
+      cluster.collector.start();
+      const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
+      const ownerReferences = [refTo(owner, { blockOwnerDeletion: true })];
+      for (let at = 0; at < manyDependents; at += 100) {
+        const names = Array.from({ length: 100 }, (_, index) => `dependent-${at + index}`);
+        await Promise.all(names.map((name) => cluster.create(secrets, { metadata: { name, ownerReferences } })));
+      }
+      const started = performance.now();
+      await cluster.delete(configMaps, "owner", { propagationPolicy: policy });
+      const store = cluster.registry.catalog.findResource("", "secrets")?.store;
+      await eventually("all is done", async () => {
+        if ((await cluster.find(configMaps, "owner")) !== undefined) return false;
+        return policy === "Orphan" || (await store?.cache.current())?.size === 0;
+      });
+      if (policy === "Orphan") assert.equal((await cluster.find(secrets, "dependent-7"))?.metadata.ownerReferences, undefined);
+      if (process.env.COXSWAIN_TEST_FULL === "1")
+        console.log(`${policy}: ${manyDependents} dependents in ${Math.round(performance.now() - started)} ms`);
+    }));
 }
