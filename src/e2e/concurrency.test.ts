@@ -5,9 +5,8 @@
  * - of many creations of one name one comes through, of many deletions of one object too;
  * - generated names are taken once;
  * - a collection that is deleted while others write to it is empty after the last deletion;
- * - what is created while its namespace goes is refused or goes too;
- * - whatever a watch began with (a list, a list in chunks, any version, initial events) and whatever it selects, its events lead to what a list
- *   shows at the end: none is missing, doubled or out of order.
+ * - what is created while its namespace goes is refused or goes too.
+ * What observers see meanwhile: model/model.test.ts.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -16,10 +15,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type RunningServer, startServer } from "../index.ts";
 import { type Http2Client, http2Client } from "../testing/http2-client.ts";
-import { seededRandom } from "../testing/seeded-random.ts";
-import { type Follower, followCollection, followerKinds, type ListedObject } from "../testing/watch-follower.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
@@ -113,43 +109,6 @@ for (const storage of ["memory", "lmdb"] as const) {
       await client(0).send("DELETE /api/v1/namespaces/going");
       await Promise.all(writers);
       assert.deepEqual((await client(0).send(`GET ${maps}`)).body.items, []);
-    });
-
-    test(`every watch leads to what a list shows (SEED=${seed})`, async () => {
-      const maps = await freshMaps("churn");
-      const below = seededRandom(seed);
-      const churn = async (index: number): Promise<void> => {
-        for (let step = 0; step < 150; step++) {
-          const name = `n${below(30)}`;
-          const metadata = { name, labels: { ...(below(2) === 0 && { x: String(below(2)) }), ...(below(3) === 0 && { y: "" }) } };
-          const writes: readonly [line: string, body?: object, contentType?: string][] = [
-            [`POST ${maps}`, { metadata }],
-            [`POST ${maps}`, { metadata }],
-            [`PUT ${maps}/${name}`, { metadata, data: { step: String(step) } }],
-            [`PATCH ${maps}/${name}`, { metadata: { labels: { x: below(2) === 0 ? "1" : null } } }, merge],
-            [`DELETE ${maps}/${name}`],
-            [below(10) === 0 ? `DELETE ${maps}?labelSelector=x%3D0` : `DELETE ${maps}/${name}`],
-          ];
-          const { status, body } = await client(index).send(...(writes[below(writes.length)] as (typeof writes)[number]));
-          assert.ok([200, 201, 404, 409].includes(status), JSON.stringify(body));
-        }
-      };
-      const churning = Promise.all(times(8, churn));
-      const followers: Follower[] = [];
-      for (const kind of times(2 * followerKinds, (index) => index)) followers.push(await followCollection(client(kind), maps, kind));
-      await churning;
-      // One of these two is the last event of every follower, whatever it selects.
-      await client(0).send(`DELETE ${maps}/n3`);
-      await client(0).send(`POST ${maps}`, { metadata: { name: "n3", labels: { x: "1", y: "", last: "" } } });
-      const { body } = await client(0).send(`GET ${maps}`);
-      await client(0).send(`POST ${maps}`, { metadata: { name: "end", labels: { last: "" } } });
-      for (const { what, done, problems, state, selects, close } of followers) {
-        await done;
-        close();
-        const listed = body.items.filter(selects).map(({ metadata }: ListedObject) => [metadata.name, metadata.resourceVersion]);
-        const followed = [...state].filter(([name]) => name !== "end").sort(([a], [b]) => (a < b ? -1 : 1));
-        assert.deepEqual({ problems, followed }, { problems: [], followed: listed }, what);
-      }
     });
   });
 }
