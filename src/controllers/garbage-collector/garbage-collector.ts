@@ -12,6 +12,7 @@ import { collect } from "./collect.ts";
 import { type Follower, follow } from "./follow.ts";
 import { type FollowedKind, openGraph } from "./graph.ts";
 import { misplacedOwners } from "./misplaced-owners.ts";
+import { sharedRun } from "./shared-run.ts";
 
 /** Objects looked at once; their writes share commits. */
 const itemsAtOnce = 64;
@@ -72,7 +73,7 @@ export function garbageCollector({ registry, logger }: { readonly registry: Regi
     sweepWanted = true;
   };
 
-  const caughtUp = async (): Promise<boolean> => {
+  const caughtUp = sharedRun(async (): Promise<boolean> => {
     followKinds();
     const revision = await registry.storage.current();
     for (const follower of followers.values()) {
@@ -84,7 +85,7 @@ export function garbageCollector({ registry, logger }: { readonly registry: Regi
       }
     }
     return true;
-  };
+  });
 
   const sweep = async (): Promise<void> => {
     let looked = 0;
