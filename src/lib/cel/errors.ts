@@ -1,0 +1,38 @@
+/** What this library throws. Nothing else comes out of it. */
+import type { Source } from "./source.ts";
+
+/** One complaint, with its place. */
+export interface Issue {
+  /** In UTF-16 units from the start of the text; -1 when there is no place. */
+  readonly offset: number;
+  readonly message: string;
+}
+
+/**
+ * The text does not parse, does not check, or cannot be planned.
+ * `message` is what upstream prints: all issues by place, each with the line it is in and a caret below.
+ */
+export class CelSyntaxError extends Error {
+  readonly issues: readonly Issue[];
+  constructor(source: Source, issues: readonly Issue[]) {
+    super(source.describe(issues));
+    this.name = "CelSyntaxError";
+    this.issues = issues;
+  }
+}
+
+export type CelErrorReason = "evaluation" | "cost" | "interrupted";
+
+/** An evaluation came to no value. `message` is upstream's, such as `no such key: x`. */
+export class CelError extends Error {
+  /** `cost`: the limit was passed; `interrupted`: whoever asked no longer waits. */
+  readonly reason: CelErrorReason;
+  /** Units spent until then. */
+  readonly cost: number;
+  constructor(message: string, reason: CelErrorReason, cost: number) {
+    super(message);
+    this.name = "CelError";
+    this.reason = reason;
+    this.cost = cost;
+  }
+}

@@ -1,0 +1,119 @@
+/** Types of expressions, and how they are written in messages. Source: cel-spec, "Gradual Type Checking"; cel-go's names. */
+
+export type TypeKind =
+  | "dyn"
+  | "any"
+  | "null"
+  | "bool"
+  | "int"
+  | "uint"
+  | "double"
+  | "string"
+  | "bytes"
+  | "timestamp"
+  | "duration"
+  | "list"
+  | "map"
+  | "type"
+  | "object"
+  | "opaque"
+  | "parameter"
+  | "wrapper"
+  | "error";
+
+/**
+ * A type. `name` is what a type is called at run time (`google.protobuf.Timestamp`, `list`, the name of an object type, of an abstract
+ * type such as `optional_type`, or of a type parameter); `parameters` are those of `list(int)`, `map(string, dyn)`, `wrapper(int)`.
+ */
+export interface CelType {
+  readonly kind: TypeKind;
+  readonly name: string;
+  readonly parameters: readonly CelType[];
+}
+
+function simple(kind: TypeKind, name: string = kind): CelType {
+  return { kind, name, parameters: [] };
+}
+
+export const dynType = simple("dyn");
+export const anyType = simple("any", "google.protobuf.Any");
+export const nullType = simple("null", "null_type");
+export const boolType = simple("bool");
+export const intType = simple("int");
+export const uintType = simple("uint");
+export const doubleType = simple("double");
+export const stringType = simple("string");
+export const bytesType = simple("bytes");
+export const timestampType = simple("timestamp", "google.protobuf.Timestamp");
+export const durationType = simple("duration", "google.protobuf.Duration");
+/** What stands for an expression that has already been complained about: it fits everywhere. */
+export const errorType = simple("error", "!error!");
+
+export function listType(element: CelType): CelType {
+  return { kind: "list", name: "list", parameters: [element] };
+}
+
+export function mapType(key: CelType, value: CelType): CelType {
+  return { kind: "map", name: "map", parameters: [key, value] };
+}
+
+/** The type of a type, as in `type(1) == int`. */
+export function typeOf(type: CelType): CelType {
+  return { kind: "type", name: "type", parameters: [type] };
+}
+
+/** A message type: its fields are asked of the environment's `TypeResolver`. */
+export function objectType(name: string): CelType {
+  return simple("object", name);
+}
+
+/** An abstract type of a library, such as `kubernetes.Quantity`: it has functions and no fields. */
+export function opaqueType(name: string, ...parameters: CelType[]): CelType {
+  return { kind: "opaque", name, parameters };
+}
+
+export function optionalType(value: CelType): CelType {
+  return opaqueType("optional_type", value);
+}
+
+/** A scalar that may be null. */
+export function wrapperType(scalar: CelType): CelType {
+  return { kind: "wrapper", name: scalar.name, parameters: [scalar] };
+}
+
+/** A type parameter of a declaration, such as `T` in `list(T)`. */
+export function parameterType(name: string): CelType {
+  return simple("parameter", name);
+}
+
+export function isOptional(type: CelType): boolean {
+  return type.kind === "opaque" && type.name === "optional_type";
+}
+
+export function isDyn(type: CelType): boolean {
+  return type.kind === "dyn" || type.kind === "any" || type.kind === "error";
+}
+
+/** Same kind, name and parameters. */
+export function sameType(left: CelType, right: CelType): boolean {
+  if (left === right) return true;
+  if (left.kind !== right.kind || left.name !== right.name || left.parameters.length !== right.parameters.length) return false;
+  return left.parameters.every((parameter, index) => sameType(parameter, right.parameters[index] as CelType));
+}
+
+const shortNames = new Map<TypeKind, string>([
+  ["null", "null"],
+  ["any", "any"],
+  ["timestamp", "timestamp"],
+  ["duration", "duration"],
+  ["error", "!error!"],
+]);
+
+/** `list(map(string, dyn))`, `wrapper(int)`, `timestamp`. Source: cel-go's FormatCELType */
+export function formatType(type: CelType): string {
+  const short = shortNames.get(type.kind);
+  if (short !== undefined) return short;
+  if (type.kind === "wrapper") return `wrapper(${type.name})`;
+  if (type.parameters.length === 0) return type.name;
+  return `${type.name}(${type.parameters.map(formatType).join(", ")})`;
+}
