@@ -109,10 +109,15 @@ export class Http2Exchange implements Exchange {
     this.#closeCallbacks.add(run);
   }
 
-  /** The stream closes when both sides have ended. A body that was refused half-way is not waited for. */
+  /** The stream closes when both sides have ended. A body that was refused half-way is not waited for, any other not for ever. */
   #dropRequest(): void {
     const stream = this.#stream;
-    if (stream.readableFlowing === false && !stream.readableEnded) stream.once("finish", () => stream.close(http2.constants.NGHTTP2_NO_ERROR));
-    else stream.resume();
+    const close = (): void => stream.close(http2.constants.NGHTTP2_NO_ERROR);
+    if (stream.readableEnded) return;
+    if (stream.readableFlowing === false) return void stream.once("finish", close);
+    stream.resume();
+    if (stream.endAfterHeaders) return;
+    const { clock, lingerMs } = this.#connection;
+    stream.once("finish", () => stream.once("close", clock.after(lingerMs, close)));
   }
 }

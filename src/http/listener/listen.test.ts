@@ -334,6 +334,21 @@ describe("an answer that has ended", () => {
   }
 });
 
+test("HTTP/2.0: a client that does not end its side is not waited for", async () => {
+  const listener = await open({ limits: { lingerMs: 50 } });
+  const { session } = overHttp2(listener.port);
+  const about = session.request({ ":path": "/about" }, { endStream: false });
+  const watch = session.request({ ":path": "/watch" }, { endStream: false });
+  for (const stream of [about, watch]) stream.resume();
+  while (listener.streams.length === 0) await new Promise(setImmediate);
+  listener.streams[0]?.end();
+  await Promise.all([about, watch].map((stream) => once(stream, "close")));
+  assert.deepEqual([about.rstCode, watch.rstCode], [http2.constants.NGHTTP2_NO_ERROR, http2.constants.NGHTTP2_NO_ERROR]);
+  assert.deepEqual(listener.streams, []);
+  session.destroy();
+  await listener.close();
+});
+
 test("a WebSocket outlives the limits on requests", async () => {
   const listener = await open({ limits: { headersMs: 20, bodyMs: 20, idleMs: 20 } });
   const socket = await rawConnection(listener.port, "http/1.1");
