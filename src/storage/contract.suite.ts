@@ -405,6 +405,24 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
+    test("what is being compacted is refused from then on, not half read", async () => {
+      const faults = gate();
+      const storage = await fresh({ faults });
+      for (let step = 0; step < 5; step++) await storage.commit([], [put("/a", String(step))]); // 2 to 6
+      const release = faults.hold();
+      const compacted = storage.compact(4);
+      await turn();
+      await turn();
+      await assert.rejects(storage.get("/a", 3), RevisionCompacted);
+      await assert.rejects(storage.range("/", { revision: 3 }), RevisionCompacted);
+      assert.throws(() => storage.log("/", 3, ignored), RevisionCompacted);
+      assert.equal(await textAt(storage, "/a", 4), "2");
+      release(new Error("no space left on device"));
+      await assert.rejects(compacted, StorageUnavailable);
+      assert.equal(await textAt(storage, "/a", 3), "1");
+      await storage.close();
+    });
+
     const compactionRows: [what: string, changes: Partial<StorageOptions>, advanceMs: number, want: number][] = [
       ["what is younger than the limit stays", { historyMs: 1000 }, 900, 0],
       ["what is older goes", { historyMs: 1000 }, 1100, 301],

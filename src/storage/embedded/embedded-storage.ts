@@ -320,11 +320,15 @@ class EmbeddedStorage implements Storage {
     };
     const expiries = group.flatMap((waiting) => waiting.expiries);
     const dropExpiries = group.flatMap((waiting) => waiting.dropExpiries);
+    const compactedBefore = this.#horizon.compacted;
     if (last !== undefined || compaction !== undefined || dropExpiries.length > 0) {
+      // What is being dropped is gone at some moment before we hear of it.
+      this.#horizon.compacted = marks.compacted;
       try {
         await this.#options.faults?.beforeWrite();
         await this.#ledger.write({ changes, expiries, drop: compaction?.drop ?? [], dropExpiries, marks });
       } catch (error) {
+        this.#horizon.compacted = compactedBefore;
         this.#fail(group, error);
         return;
       }
@@ -332,10 +336,7 @@ class EmbeddedStorage implements Storage {
     for (const change of changes) this.#pending.settle(change);
     this.#horizon.revision = marks.revision;
     this.#historyBytes = historyBytes;
-    if (compaction !== undefined) {
-      this.#horizon.compacted = compaction.compacted;
-      this.#older.forget(compaction.compacted);
-    }
+    if (compaction !== undefined) this.#older.forget(compaction.compacted);
     if (changes.length > 0 && historyBytes > this.#options.historyBytesMax) this.#compactionDue = true;
     if (changes.length > 0) this.#subscribers.deliver(applied.map(({ change, previous }) => eventOf(change, previous)));
     for (const { at } of expiries) this.#expirer.expect(at);
