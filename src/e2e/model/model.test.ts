@@ -12,15 +12,24 @@ import { test } from "node:test";
 import { type ModelOptions, runModel } from "./run.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 /** Of each row. */
-const size = process.env.COXSWAIN_TEST_FULL === "1" ? { operations: 50_000, informersPerView: 3 } : { operations: 5000, informersPerView: 1 };
+const size = isFull ? { operations: 50_000, informersPerView: 3 } : { operations: 5000, informersPerView: 1 };
 
-const rows: [what: string, options: Pick<ModelOptions, "storage" | "historyMs" | "historyBytesMax">][] = [
+type Row = [what: string, options: Pick<ModelOptions, "storage" | "historyMs" | "historyBytesMax" | "featureGates">];
+const rows: Row[] = [
   ["memory, history of ten minutes", { storage: "memory", historyMs: 600_000, historyBytesMax: 256 << 20 }],
   ["lmdb, history of some hundred changes", { storage: "lmdb", historyMs: 3_600_000, historyBytesMax: 300_000 }],
 ];
 
-for (const [what, options] of rows) {
+const moreRows: Row[] = [
+  [
+    "lmdb, states of the past from the store alone",
+    { storage: "lmdb", historyMs: 400_000, historyBytesMax: 256 << 20, featureGates: "ListFromCacheSnapshot=false" },
+  ],
+];
+
+for (const [what, options] of isFull ? [...rows, ...moreRows] : rows) {
   test(`${what} (SEED=${seed})`, async (context) => {
     const { problems, counts } = await runModel({ ...options, seed, ...size });
     context.diagnostic(JSON.stringify(counts));

@@ -19,6 +19,7 @@ export interface ModelOptions {
   readonly informersPerView: number;
   readonly historyMs: number;
   readonly historyBytesMax: number;
+  readonly featureGates?: string;
 }
 
 export interface ModelOutcome {
@@ -32,11 +33,12 @@ const readerCount = 3;
 /** How often it is looked whether time must pass for anything to go on. */
 const idleMs = 5;
 
-export async function runModel({ storage, seed, operations, informersPerView, historyMs, historyBytesMax }: ModelOptions): Promise<ModelOutcome> {
+export async function runModel(options: ModelOptions): Promise<ModelOutcome> {
+  const { storage, seed, operations, informersPerView, historyMs, historyBytesMax, featureGates = "" } = options;
   const dataDir = mkdtempSync(join(tmpdir(), "coxswain-model-"));
   const clock = manualClock(Date.now());
   const limits = { historyMs, historyBytesMax };
-  const server = await startServer({ storage, dataDir, durability: "relaxed", clock, ...limits, requestTimeoutMs: 2 ** 31 - 1 });
+  const server = await startServer({ storage, dataDir, durability: "relaxed", featureGates, clock, ...limits, requestTimeoutMs: 2 ** 31 - 1 });
   const world = new World({ kubeconfig: server.kubeconfig, clock, seed, operationsMax: operations });
   const logConnection = http2Watches(server.kubeconfig);
   let before = -1;
