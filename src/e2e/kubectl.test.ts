@@ -3,26 +3,14 @@
  * every `kubectl.1.NN` beside it too.
  */
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { spawn } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { type KubectlRun, kubectls, runKubectl } from "../testing/kubectl.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
-const onPath = (process.env.PATH ?? "")
-  .split(delimiter)
-  .map((directory) => join(directory, "kubectl"))
-  .find((file) => existsSync(file));
-const versions = onPath === undefined ? [] : kubectls(realpathSync(onPath));
-
-/** The oldest and the newest of those at hand, or all of them. */
-function kubectls(file: string): string[] {
-  const siblings = readdirSync(dirname(file))
-    .filter((name) => /^kubectl\.1\.\d+$/.test(name))
-    .sort();
-  const chosen = process.env.COXSWAIN_TEST_FULL === "1" ? siblings : [siblings[0], siblings.at(-1)].filter((name) => name !== undefined);
-  return chosen.length === 0 ? [file] : [...new Set(chosen)].map((name) => join(dirname(file), name));
-}
+const versions = kubectls();
 
 const manifests: Record<string, string> = {
   "several.yaml": `
@@ -195,21 +183,11 @@ for (const kubectl of versions) {
 
     after(() => server.close());
 
-    const environment = (extra: Record<string, string> = {}): NodeJS.ProcessEnv => ({
-      PATH: process.env.PATH,
-      HOME: directory,
-      KUBECONFIG: server.kubeconfigPath,
-      ...extra,
-    });
-
     /** Arguments are split at blanks; an underscore inside --schedule stands for a blank. */
-    const run = (command: string, extra: Record<string, string> = {}): Promise<{ code: number; output: string }> =>
-      new Promise((resolve) => {
-        const args = command.split(" ").map((part) => (part.startsWith("--schedule=") ? part.replaceAll("_", " ") : part));
-        execFile(kubectl, args, { cwd: directory, env: environment(extra), timeout: 60_000 }, (error, stdout, stderr) => {
-          resolve({ code: error === null ? 0 : 1, output: (stdout + stderr).trimEnd() });
-        });
-      });
+    const run = (command: string, extra: Record<string, string> = {}): Promise<KubectlRun> => {
+      const args = command.split(" ").map((part) => (part.startsWith("--schedule=") ? part.replaceAll("_", " ") : part));
+      return runKubectl(kubectl, args, { directory, kubeconfigPath: server.kubeconfigPath, environment: extra });
+    };
 
     for (const [command, pattern, outcome] of rows) {
       test(command, async () => {
@@ -236,7 +214,10 @@ for (const kubectl of versions) {
     });
 
     test("get -w shows changes as they come", async () => {
-      const watching = spawn(kubectl, ["get", "configmaps", "-w", "--output-watch-events"], { cwd: directory, env: environment() });
+      const watching = spawn(kubectl, ["get", "configmaps", "-w", "--output-watch-events"], {
+        cwd: directory,
+        env: { PATH: process.env.PATH, HOME: directory, KUBECONFIG: server.kubeconfigPath },
+      });
       const lines: string[] = [];
       const sawDeletion = new Promise<void>((resolve) => {
         watching.stdout.on("data", (piece: Buffer) => {

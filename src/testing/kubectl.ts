@@ -1,0 +1,40 @@
+/** kubectl as tests run it: the one on the PATH, and every `kubectl.1.NN` beside it. */
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+
+/** @returns the oldest and the newest of those at hand, with COXSWAIN_TEST_FULL=1 all of them; none without kubectl */
+export function kubectls(): string[] {
+  const onPath = (process.env.PATH ?? "")
+    .split(delimiter)
+    .map((directory) => join(directory, "kubectl"))
+    .find((file) => existsSync(file));
+  if (onPath === undefined) return [];
+  const file = realpathSync(onPath);
+  const siblings = readdirSync(dirname(file))
+    .filter((name) => /^kubectl\.1\.\d+$/.test(name))
+    .sort();
+  const chosen = process.env.COXSWAIN_TEST_FULL === "1" ? siblings : [siblings[0], siblings.at(-1)].filter((name) => name !== undefined);
+  return chosen.length === 0 ? [file] : [...new Set(chosen)].map((name) => join(dirname(file), name));
+}
+
+export interface KubectlRun {
+  readonly code: number;
+  /** What it printed, errors last, without the newline at the end. */
+  readonly output: string;
+}
+
+/** @param directory where it runs; its home, too */
+export function runKubectl(
+  kubectl: string,
+  args: readonly string[],
+  { directory, kubeconfigPath, environment = {} }: { directory: string; kubeconfigPath: string; environment?: Readonly<Record<string, string>> },
+): Promise<KubectlRun> {
+  const env = { PATH: process.env.PATH, HOME: directory, KUBECONFIG: kubeconfigPath, ...environment };
+  return new Promise((resolve) => {
+    execFile(kubectl, args, { cwd: directory, env, timeout: 60_000 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
+      resolve({ code, output: (stdout + stderr).trimEnd() });
+    });
+  });
+}
