@@ -10,6 +10,7 @@ import { builtinConversions, strategiesWith } from "./apis/index.ts";
 import { connectSubresources, createActions, refuseConnect } from "./apis/subresources.ts";
 import { clientCertificateAuthenticator } from "./authentication/client-certificate.ts";
 import { authenticate } from "./authentication/union.ts";
+import type { Authorizer } from "./authorization/contract.ts";
 import { authorizerOf } from "./authorization/modes.ts";
 import { ensureBootState } from "./boot/boot-state.ts";
 import { writeWhole } from "./cli/certificates.ts";
@@ -116,7 +117,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
       authorizationFilter(authorize),
     ],
     registry,
-    endpoints: resourceEndpoints(watches),
+    endpoints: resourceEndpoints(watches, authorize),
     routes: [...healthRoutes(storage, state, options), ...documentRoutes(catalog, address), { path: "/metrics", handler: metrics.handler }],
     open,
     clock,
@@ -192,7 +193,7 @@ async function openStorage(options: ServerOptions): Promise<Storage> {
   return openLmdbStorage({ ...common, dir });
 }
 
-function resourceEndpoints(watches: ReturnType<typeof openWatches>): ResourceEndpoints {
+function resourceEndpoints(watches: ReturnType<typeof openWatches>, authorize: Authorizer): ResourceEndpoints {
   return {
     verbs: {
       get: getObject,
@@ -201,7 +202,7 @@ function resourceEndpoints(watches: ReturnType<typeof openWatches>): ResourceEnd
       create: createObject,
       update: updateObject,
       patch: patchObject,
-      delete: deleteObject,
+      delete: (context, registry) => deleteObject(context, registry, authorize),
       deletecollection: deleteCollection,
     },
     subresources: {

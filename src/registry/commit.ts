@@ -3,11 +3,11 @@ import { ApiError, conflict, objectModified, plainError, serviceUnavailable } fr
 import { formatGroupVersion, type KubeObject } from "../api/object.ts";
 import { type Encoded, encodeObject } from "../lib/schema/encode.ts";
 import type { Resource } from "../resource/contract.ts";
-import { type Committed, type Conflict, StorageUnavailable, ValueTooLarge, type Write } from "../storage/contract.ts";
+import { type Committed, type Conflict, StorageUnavailable, type Stored, ValueTooLarge, type Write } from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { deletedEntry, entryFromStored, makeEntry } from "../watch-cache/entry.ts";
 import type { RegistryContext } from "./contract.ts";
-import { storedResource, storeOf } from "./resource-names.ts";
+import { aboutObject, storedResource, storeOf } from "./resource-names.ts";
 
 /** What an attempt wants of the store. */
 export type Step =
@@ -56,7 +56,7 @@ interface Turn {
 async function commitInTurn(registry: RegistryContext, target: CommitTarget, attempt: Attempt, turn: Turn): Promise<Outcome> {
   const store = storeOf(target.resource);
   const key = store.keyOf(target.namespace, target.name);
-  await store.cache.ready();
+  await store.cache.ready().catch(aboutObject(key));
   let existing = store.cache.latest().get(key);
   let fresh = false;
   for (let attempts = 1; ; attempts++) {
@@ -122,12 +122,18 @@ async function put(
   return { entry: makeEntry(key, committed.revision, encoded.json, seal, store.source) };
 }
 
+/** Removes what could not be read, if it is still that. @throws ApiError 409 when it is not; 500, 503 as {@link commitWithRetry} */
+export async function removeUnread(registry: RegistryContext, resource: Resource, name: string, { key, revision }: Stored): Promise<void> {
+  const committed = await commit(registry, { revision }, { key, value: null });
+  if (!committed.ok) throw conflict(storedResource(resource), name, objectModified);
+}
+
 async function remove(registry: RegistryContext, key: string, existing: Entry | undefined): Promise<{ entry: Entry | undefined } | Conflict> {
   const committed = await commit(registry, existing, { key, value: null });
   return committed.ok ? { entry: existing && deletedEntry(existing, committed.revision) } : committed;
 }
 
-async function commit({ storage }: RegistryContext, existing: Entry | undefined, write: Write): Promise<Committed | Conflict> {
+async function commit({ storage }: RegistryContext, existing: Pick<Entry, "revision"> | undefined, write: Write): Promise<Committed | Conflict> {
   try {
     return await storage.commit([{ key: write.key, revision: existing?.revision ?? 0 }], [write]);
   } catch (error) {

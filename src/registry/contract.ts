@@ -36,6 +36,8 @@ export interface DeleteOptions {
   readonly preconditions?: DeletePreconditions;
   readonly orphanDependents?: boolean;
   readonly propagationPolicy?: string;
+  /** The object is to be removed because it cannot be read: ignoreStoreReadErrorWithClusterBreakingPotential. */
+  readonly ignoreReadError?: boolean;
   readonly dryRun: boolean;
 }
 

@@ -86,7 +86,8 @@ async function planDeletion(registry: RegistryContext, request: DeleteRequest, e
   return { step: { do: "put", object }, pending: true };
 }
 
-async function admitDeletion({ admission }: RegistryContext, request: DeleteRequest, oldObject: KubeObject): Promise<void> {
+/** @param oldObject undefined when it cannot be read */
+export async function admitDeletion({ admission }: RegistryContext, request: DeleteRequest, oldObject: KubeObject | undefined): Promise<void> {
   const { target, subresource, name, user, dryRun, warnings } = request;
   const { group, resource } = target.resource.definition;
   const namespace = group === "" && resource === "namespaces" ? name : request.namespace;

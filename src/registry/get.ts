@@ -3,7 +3,7 @@ import { notFound, resourceVersionTooLarge } from "../api/errors.ts";
 import type { Resource } from "../resource/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { parseResourceVersion } from "./list-options.ts";
-import { storedResource, storeOf } from "./resource-names.ts";
+import { aboutObject, storedResource, storeOf } from "./resource-names.ts";
 
 export interface GetRequest {
   readonly namespace: string;
@@ -15,8 +15,9 @@ export interface GetRequest {
 /** @throws ApiError 404; 504 when the version is not reached in time; 500 when it is no number (as upstream) */
 export async function getEntry(resource: Resource, { namespace, name, resourceVersion }: GetRequest): Promise<Entry> {
   const store = storeOf(resource);
-  const snapshot = await stateFor(store.cache, resourceVersion);
-  const entry = snapshot.get(store.keyOf(namespace, name));
+  const key = store.keyOf(namespace, name);
+  const snapshot = await stateFor(store.cache, resourceVersion).catch(aboutObject(key));
+  const entry = snapshot.get(key);
   if (entry === undefined) throw notFound(storedResource(resource), name);
   return entry;
 }

@@ -99,6 +99,7 @@ export function readDeleteOptions(query: URLSearchParams, body: Buffer, mediaTyp
     ...(preconditions !== undefined && { preconditions }),
     ...(orphanDependents !== undefined && { orphanDependents }),
     ...(propagationPolicy !== undefined && { propagationPolicy }),
+    ...(raw.ignoreStoreReadErrorWithClusterBreakingPotential === true && { ignoreReadError: true }),
   };
 }
 

@@ -1,8 +1,9 @@
-/** How errors name a resource, its kind and its object. */
+/** How errors name a resource, its kind and its objects. */
 import { invalid, methodNotAllowed } from "../api/errors.ts";
 import type { FieldErrors } from "../api/field-errors.ts";
 import type { GroupResource } from "../api/object.ts";
 import type { Resource, ResourceStore } from "../resource/contract.ts";
+import { UnreadableObjects } from "../watch-cache/unreadable.ts";
 
 /** The resource as its store is named: events of either group are `events`. */
 export function storedResource({ definition, store }: Resource): GroupResource {
@@ -25,4 +26,11 @@ export function throwInvalid(resource: Resource, name: string, errors: FieldErro
 export function storeOf(resource: Resource): ResourceStore {
   if (resource.store === undefined) throw methodNotAllowed();
   return resource.store;
+}
+
+/** For requests of one object, where some of its resource cannot be read: throws what is wrong with the object itself, if anything is. */
+export function aboutObject(key: string): (error: unknown) => never {
+  return (error) => {
+    throw (error instanceof UnreadableObjects ? error.about(key) : undefined) ?? error;
+  };
 }

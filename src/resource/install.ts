@@ -47,12 +47,12 @@ function installResource(definition: ResourceDefinition, { shared, ...options }:
   if (form === undefined) return { definition, store: undefined };
   const known = shared.get(form.prefix);
   known?.join(definition.strategy);
-  const cache = known ?? openSharedCache(form, definition.strategy, options);
+  const cache = known ?? openSharedCache(form, definition, options);
   shared.set(form.prefix, cache);
   return { definition, store: storeOf(form, cache) };
 }
 
-function openSharedCache(form: StorageForm, strategy: Strategy, { storage, clock, gates }: InstallOptions): SharedCache {
+function openSharedCache(form: StorageForm, { strategy, resource }: ResourceDefinition, { storage, clock, gates }: InstallOptions): SharedCache {
   let fingerprint: number | undefined;
   let { selectableFields } = strategy;
   const source: EntrySource = {
@@ -69,7 +69,14 @@ function openSharedCache(form: StorageForm, strategy: Strategy, { storage, clock
     },
   };
   const keepsSnapshots = gates?.enabled("ListFromCacheSnapshot") ?? true;
-  const cache = openWatchCache({ storage, clock, prefix: form.prefix, keepsSnapshots, entryOf: (stored) => entryFromStored(stored, source) });
+  const cache = openWatchCache({
+    storage,
+    clock,
+    prefix: form.prefix,
+    resource: { group: form.group, resource },
+    keepsSnapshots,
+    entryOf: (stored) => entryFromStored(stored, source),
+  });
   return {
     cache,
     source,

@@ -1,5 +1,6 @@
 /** The resource endpoints over a memory registry, without a socket: what a client sends, and what it gets. */
 import { ApiError } from "../api/errors.ts";
+import type { RequestContext } from "../http/contract.ts";
 import { createObject } from "../http/endpoints/create.ts";
 import { deleteObject } from "../http/endpoints/delete.ts";
 import { deleteCollection } from "../http/endpoints/delete-collection.ts";
@@ -14,7 +15,7 @@ import { ask } from "./request-context.ts";
 
 const verbs = {
   create: createObject,
-  delete: deleteObject,
+  delete: (context: RequestContext, registry: RegistryContext) => deleteObject(context, registry, () => ({ decision: "allow", reason: "" })),
   deletecollection: deleteCollection,
   get: getObject,
   list: listObjects,

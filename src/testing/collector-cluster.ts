@@ -15,7 +15,7 @@ export interface Cluster extends MemoryRegistry {
 }
 
 async function openCluster(): Promise<Cluster> {
-  const cluster = await openMemoryRegistry();
+  const cluster = await openMemoryRegistry({ featureGates: "AllowUnsafeMalformedObjectDeletion=true" });
   for (const name of ["ns", "other"]) await cluster.create(namespaces, { metadata: { name } });
   await cluster.create(namespaces, { metadata: { name: "default" } });
   const newCollector = (): Controller => garbageCollector({ registry: cluster.registry, logger });

@@ -21,6 +21,8 @@ import { valueBytesMaxDefault } from "../storage/options.ts";
 
 export interface MemoryRegistryOptions {
   readonly clock?: Clock;
+  /** As `--feature-gates` takes it. */
+  readonly featureGates?: string;
   /** After NamespaceLifecycle. */
   readonly plugins?: (catalog: Catalog) => readonly AdmissionPlugin[];
 }
@@ -38,14 +40,18 @@ export interface MemoryRegistry {
 /** Where an object is: `/configmaps` in a namespace, `apps/deployments`. */
 export type Place = readonly [resource: string, namespace: string];
 
-export async function openMemoryRegistry({ clock = systemClock, plugins = () => [] }: MemoryRegistryOptions = {}): Promise<MemoryRegistry> {
+export async function openMemoryRegistry({
+  clock = systemClock,
+  featureGates = "",
+  plugins = () => [],
+}: MemoryRegistryOptions = {}): Promise<MemoryRegistry> {
   const storage = await openMemoryStorage({ clock, historyMs: 300_000, historyBytesMax: 64 << 20, valueBytesMax: valueBytesMaxDefault });
   const installer = createInstaller({ storage, clock });
   const served = { serves: (_group: string, version: string) => !/alpha|beta/.test(version) };
   const definitions = builtinDefinitions({ strategies: builtinStrategies, conversions: builtinConversions, served });
   const catalog = openCatalog(definitions, installer.install);
   const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)]);
-  const registry = { storage, catalog, clock, gates: parseFeatureGates("").gates, admission, random: randomBytes };
+  const registry = { storage, catalog, clock, gates: parseFeatureGates(featureGates).gates, admission, random: randomBytes };
 
   const targetOf = (resource: string): Resolved => {
     const [group = "", plural = ""] = resource.split("/");

@@ -1,8 +1,7 @@
 /** Latest objects of one resource, and recent events. Source: architecture, "Watch cache"; resource-api §4.6, §4.7, §4.12. */
 import type { Clock } from "../api/clock.ts";
 import { expired, resourceVersionTooLarge } from "../api/errors.ts";
-import { JsonSyntaxError } from "../lib/json/syntax-error.ts";
-import { DecodeError } from "../lib/schema/decode.ts";
+import type { GroupResource } from "../api/object.ts";
 import { type LogEvent, RevisionCompacted, RevisionInFuture, type Storage, type Stored, type Subscription } from "../storage/contract.ts";
 import type { CacheEvent, CacheSubscriber, CacheSubscription, Entry, Snapshot, WatchCache } from "./contract.ts";
 import { deletedEntry } from "./entry.ts";
@@ -10,11 +9,14 @@ import { EventRing } from "./event-ring.ts";
 import { readHistory } from "./history.ts";
 import { KeptSnapshots, snapshotOf } from "./snapshots.ts";
 import { Tree } from "./tree.ts";
+import { Failures, isReadFailure, UnreadableObjects } from "./unreadable.ts";
 
 export interface WatchCacheOptions {
   readonly storage: Storage;
   /** Of the keys this cache holds. */
   readonly prefix: string;
+  /** How errors name what the cache holds. */
+  readonly resource?: GroupResource;
   /** Makes the entry of a stored value. @throws DecodeError · JsonSyntaxError when the value is not what the definition says */
   readonly entryOf: (stored: Stored) => Entry;
   readonly clock: Clock;
@@ -28,7 +30,14 @@ export interface WatchCacheOptions {
   readonly keepsSnapshots?: boolean;
 }
 
-const defaults = { eventsMax: 20_000, eventBytesMax: 16 << 20, eventAgeMaxMs: 5 * 60_000, snapshotAgeMaxMs: 75_000, keepsSnapshots: true };
+const defaults = {
+  eventsMax: 20_000,
+  eventBytesMax: 16 << 20,
+  eventAgeMaxMs: 5 * 60_000,
+  snapshotAgeMaxMs: 75_000,
+  keepsSnapshots: true,
+  resource: { group: "", resource: "objects" },
+};
 
 /** How long a read waits for a revision that this cache has not seen. */
 const freshWaitMs = 3000;
@@ -224,17 +233,25 @@ class StorageWatchCache implements WatchCache {
 
   /** In pages, between which others run. @param at the newest revision when undefined */
   async #readAll(at: number | undefined): Promise<{ tree: Tree<Entry>; revision: number }> {
-    const { storage, prefix, entryOf } = this.#options;
+    const { storage, prefix, entryOf, resource } = this.#options;
+    const failures = new Failures();
     const entries: [string, Entry][] = [];
     let page = await storage.range(prefix, { limit: loadPage, ...(at !== undefined && { revision: at }) });
     const { revision } = page;
     for (;;) {
-      for (const stored of page.entries) entries.push([stored.key, entryOf(stored)]);
+      for (const stored of page.entries) {
+        try {
+          entries.push([stored.key, entryOf(stored)]);
+        } catch (error) {
+          failures.add(stored.key, stored.revision, error);
+        }
+      }
       const last = page.entries.at(-1);
       if (!page.more || last === undefined) break;
       await new Promise((resolve) => setImmediate(resolve));
       page = await storage.range(prefix, { after: last.key, limit: loadPage, revision });
     }
+    if (failures.count > 0) throw new UnreadableObjects(resource, prefix, failures);
     return { tree: Tree.fromSorted(entries.sort(byKey)), revision };
   }
 
@@ -243,7 +260,7 @@ class StorageWatchCache implements WatchCache {
     try {
       for (const event of batch) this.#undelivered.push(this.#apply(event));
     } catch (error) {
-      if (!(error instanceof DecodeError || error instanceof JsonSyntaxError)) throw error;
+      if (!isReadFailure(error)) throw error;
       this.#unload(); // Whoever asks next loads, and is told why.
       return;
     }

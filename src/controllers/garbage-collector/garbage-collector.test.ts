@@ -250,3 +250,21 @@ for (const policy of ["Background", "Foreground", "Orphan"]) {
         console.log(`${policy}: ${manyDependents} dependents in ${Math.round(performance.now() - started)} ms`);
     }));
 }
+
+test("as long as a kind cannot be read, its objects count as there, and nobody's dependents are let go", () =>
+  withCluster(async (cluster) => {
+    const { storage } = cluster.registry;
+    const broken = "/registry/serviceaccounts/ns/broken";
+    await storage.commit([], [{ key: broken, value: Buffer.from("{oops") }]);
+    const accountRef = { apiVersion: "v1", kind: "ServiceAccount", name: "absent", uid: "absent" };
+    await cluster.create(secrets, { metadata: { name: "child", ownerReferences: [accountRef] } });
+    await cluster.create(configMaps, { metadata: { name: "owner" } });
+    await cluster.delete(configMaps, "owner", { propagationPolicy: "Orphan" });
+    cluster.collector.start();
+    await settled(cluster);
+    assert.notEqual(await cluster.find(secrets, "child"), undefined);
+    assert.deepEqual((await cluster.find(configMaps, "owner"))?.metadata.finalizers, ["orphan"]);
+    await storage.commit([], [{ key: broken, value: null }]);
+    await gone(cluster, secrets, "child");
+    await gone(cluster, configMaps, "owner");
+  }));

@@ -1,5 +1,6 @@
 /** DELETE of a collection. Source: resource-api §4.2. */
-import { methodNotAllowed } from "../../api/errors.ts";
+import { type ApiError, invalid, methodNotAllowed } from "../../api/errors.ts";
+import { FieldErrors } from "../../api/field-errors.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { deleteMany } from "../../registry/delete-collection.ts";
 import { parseListOptions } from "../../registry/list-options.ts";
@@ -17,6 +18,17 @@ export async function deleteCollection(context: RequestContext, registry: Regist
   const body = await context.exchange.body(bodyBytesMax);
   if (body.length > 0) checkContentType(context);
   const options = readDeleteOptions(context.info.query, body, contentType(context));
+  if (options.ignoreReadError && registry.gates.enabled("AllowUnsafeMalformedObjectDeletion")) throw unsafeCollection();
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
   await sendEntries(context, await deleteMany(registry, { ...request, options, list }));
+}
+
+function unsafeCollection(): ApiError {
+  const errors = new FieldErrors();
+  errors.invalid(
+    "ignoreStoreReadErrorWithClusterBreakingPotential",
+    true,
+    "is not allowed with DELETECOLLECTION, try again after removing the option",
+  );
+  return invalid("meta.k8s.io", "DeleteOptions", "", errors.causes);
 }

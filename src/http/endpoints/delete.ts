@@ -1,27 +1,46 @@
 /** DELETE of an object. Source: resource-api §3, §4.2, §2.8. */
-import { methodNotAllowed } from "../../api/errors.ts";
+import { forbidden, methodNotAllowed } from "../../api/errors.ts";
+import type { Authorizer } from "../../authorization/contract.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import type { Deleted, RegistryContext } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
+import { deleteUnreadable } from "../../registry/delete-unreadable.ts";
 import { readDeleteOptions } from "../../registry/options.ts";
 import { storedResource } from "../../registry/resource-names.ts";
 import type { Resolved, Resource } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
+import { attributesOf } from "../filters/authorization.ts";
 import { sendEntry, sendObject } from "../representation/object.ts";
 import { sendStatus } from "../respond.ts";
 import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
-export async function deleteObject(context: RequestContext, registry: RegistryContext): Promise<void> {
+export async function deleteObject(context: RequestContext, registry: RegistryContext, authorize: Authorizer): Promise<void> {
   const target = context.resolved as Resolved;
   if (context.info.subresource !== "" || target.resource.store === undefined) throw methodNotAllowed();
   const body = await context.exchange.body(bodyBytesMax);
   if (body.length > 0) checkContentType(context);
   const options = readDeleteOptions(context.info.query, body, contentType(context));
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
+  if (options.ignoreReadError && registry.gates.enabled("AllowUnsafeMalformedObjectDeletion")) {
+    await checkUnsafeDeletion(context, target.resource, authorize);
+    await deleteUnreadable(registry, { ...request, options });
+    const details = { name: context.info.name, kind: target.resource.definition.kind };
+    return sendStatus(context, 200, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details, code: 200 });
+  }
   const deleted = await deleteOne(registry, { ...request, options, ifMatch: context.exchange.header("if-match") });
   const waits = deleted.kind === "dryRun" ? deleted.pending : deleted.kind === "pending";
   const status = waits && options.orphanDependents === false ? 202 : 200;
   sendDeleted(context, target, deleted, status);
+}
+
+const unsafeVerb = "unsafe-delete-ignore-read-errors";
+
+/** Whoever may delete may not do this yet. @throws ApiError 403 with upstream's text */
+async function checkUnsafeDeletion(context: RequestContext, resource: Resource, authorize: Authorizer): Promise<void> {
+  const { decision, reason } = await authorize({ ...attributesOf(context), verb: unsafeVerb });
+  if (decision !== "allow")
+    throw forbidden(storedResource(resource), context.info.name, `not permitted to do ${quoteGo(unsafeVerb)}, reason: ${reason}`);
 }
 
 /** The object where it stays for now or its kind is answered so, else a Status. */

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ApiError } from "../api/errors.ts";
+import { deleteObject } from "../http/endpoints/delete.ts";
+import { serveResource } from "../http/serve-resource.ts";
+import { send } from "../testing/api-client.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../testing/memory-registry.ts";
+import { ask } from "../testing/request-context.ts";
+
+const path = "/api/v1/namespaces/ns/secrets";
+const broken = `${path}/broken`;
+const key = "/registry/secrets/ns/broken";
+const gate = "AllowUnsafeMalformedObjectDeletion=true";
+const option = "ignoreStoreReadErrorWithClusterBreakingPotential";
+const unsafe = { kind: "DeleteOptions", apiVersion: "v1", [option]: true };
+const corrupt = `StorageError: corrupt object, Code: 7, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=`;
+
+async function withBroken(run: (registry: MemoryRegistry["registry"], revision: number) => Promise<void>, featureGates = gate): Promise<void> {
+  const { registry, create, close } = await openMemoryRegistry({ featureGates });
+  await create(["/namespaces", ""], { metadata: { name: "ns" } });
+  const committed = await registry.storage.commit([], [{ key, value: Buffer.from("{oops") }]);
+  assert.ok(committed.ok);
+  try {
+    await run(registry, committed.revision);
+  } finally {
+    await close();
+  }
+}
+
+test("a list tells which objects cannot be read", () =>
+  withBroken(async (registry, revision) => {
+    const { status, body } = await send(registry, `GET ${path}`);
+    assert.equal(status, 500);
+    assert.equal(body.reason, "StorageReadError");
+    assert.equal(body.message, "failed to read one or more secrets from the storage");
+    const { causes, ...details } = body.details;
+    assert.deepEqual(details, { name: "/registry/secrets/", kind: "secrets" });
+    assert.equal(causes.length, 1);
+    assert.equal(causes[0].reason, "UnexpectedServerResponse");
+    assert.equal(causes[0].field, key);
+    assert.ok(causes[0].message.startsWith(`${corrupt}${revision}: `), causes[0].message);
+  }));
+
+for (const line of [`GET ${broken}`, `DELETE ${broken}`]) {
+  test(`${line} tells what is wrong with it`, () =>
+    withBroken(async (registry) => {
+      const { status, body } = await send(registry, line);
+      assert.equal(status, 500);
+      assert.equal(body.reason, "InternalError");
+      assert.ok(body.message.startsWith(`Internal error occurred: ${corrupt}`), body.message);
+    }));
+}
+
+test("who may removes it; all can be read again", () =>
+  withBroken(async (registry) => {
+    const { status, body } = await send(registry, `DELETE ${broken}`, unsafe);
+    assert.equal(status, 200);
+    assert.deepEqual(body, {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Success",
+      details: { name: "broken", kind: "Secret" },
+      code: 200,
+    });
+    assert.equal((await send(registry, `GET ${broken}`)).status, 404);
+    assert.deepEqual((await send(registry, `GET ${path}`)).body.items, []);
+  }));
+
+test("what can be read, or is not there, is not removed so", () =>
+  withBroken(async (registry) => {
+    for (const name of ["ns", "absent"]) {
+      const { status, body } = await send(registry, `DELETE /api/v1/namespaces/${name}`, unsafe);
+      assert.equal(status, 422);
+      const text = "is exclusively used to delete corrupt object(s), try again by removing this option";
+      assert.equal(body.message, `namespaces "${name}" is invalid: ${option}: Invalid value: true: ${text}`);
+    }
+  }));
+
+test("not a whole collection", () =>
+  withBroken(async (registry) => {
+    const { status, body } = await send(registry, `DELETE ${path}`, unsafe);
+    assert.equal(status, 422);
+    const text = "is not allowed with DELETECOLLECTION, try again after removing the option";
+    assert.equal(body.message, `DeleteOptions.meta.k8s.io "" is invalid: ${option}: Invalid value: true: ${text}`);
+  }));
+
+test("no other option goes with it", () =>
+  withBroken(async (registry) => {
+    const { status, body } = await send(registry, `DELETE ${broken}`, { ...unsafe, gracePeriodSeconds: 0 });
+    assert.equal(status, 422);
+    assert.match(body.message, /cannot be set together with \.gracePeriodSeconds/);
+  }));
+
+test("without the gate the option does nothing", () =>
+  withBroken(async (registry) => {
+    assert.equal((await send(registry, `DELETE ${broken}`, unsafe)).body.reason, "InternalError");
+  }, ""));
+
+test("who may delete may not do this yet", () =>
+  withBroken(async (registry) => {
+    const verbs: string[] = [];
+    const refused = ask(
+      (context) =>
+        serveResource(context, registry, {
+          verbs: {
+            delete: (one, all) =>
+              deleteObject(one, all, ({ verb }) => {
+                verbs.push(verb);
+                return { decision: "noOpinion", reason: "no rule" };
+              }),
+          },
+          subresources: {},
+        }),
+      { method: "DELETE", path: broken, body: Buffer.from(JSON.stringify(unsafe)), headers: { "content-type": "application/json" } },
+    );
+    const text = 'secrets "broken" is forbidden: not permitted to do "unsafe-delete-ignore-read-errors", reason: no rule';
+    await assert.rejects(refused, (error) => error instanceof ApiError && error.status.code === 403 && error.message === text);
+    assert.deepEqual(verbs, ["unsafe-delete-ignore-read-errors"]);
+    assert.notEqual(await registry.storage.get(key), undefined);
+  }));
