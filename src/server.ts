@@ -42,6 +42,7 @@ import { impersonationFilter } from "./http/filters/impersonation.ts";
 import { listen } from "./http/listener/listen.ts";
 import { openRequests } from "./http/open-requests.ts";
 import { isWatchTarget } from "./http/request-info.ts";
+import { PieceMemory } from "./http/representation/pieces.ts";
 import { sendError } from "./http/respond.ts";
 import { createServe, type PathRoute, requestTimedOut } from "./http/serve.ts";
 import type { ResourceEndpoints } from "./http/serve-resource.ts";
@@ -194,16 +195,17 @@ async function openStorage(options: ServerOptions): Promise<Storage> {
 }
 
 function resourceEndpoints(watches: ReturnType<typeof openWatches>, authorize: Authorizer): ResourceEndpoints {
+  const memory = new PieceMemory();
   return {
     verbs: {
       get: getObject,
-      list: listObjects,
+      list: (context, registry) => listObjects(context, registry, memory),
       watch: (context, registry) => watchObjects(context, registry, watches),
       create: createObject,
       update: updateObject,
       patch: patchObject,
       delete: (context, registry) => deleteObject(context, registry, authorize),
-      deletecollection: deleteCollection,
+      deletecollection: (context, registry) => deleteCollection(context, registry, memory),
     },
     subresources: {
       ...subresourceEndpoints({ createActions, connectSubresources, refuseConnect }),

@@ -36,8 +36,11 @@ export interface Exchange {
 }
 
 export interface BodyStream {
-  /** @returns false when the caller should wait for `drained` before writing more */
-  write(piece: Buffer): boolean;
+  /**
+   * @param taken called when the socket has taken the piece, whose memory may be used again; never when the client is gone before
+   * @returns false when the caller should wait for `drained` before writing more
+   */
+  write(piece: Buffer, taken?: () => void): boolean;
   /** Resolves when the socket took what was written, or the client is gone. */
   drained(): Promise<void>;
   /** Bytes written and not yet taken by the socket. */

@@ -8,17 +8,19 @@ import { getObject } from "../http/endpoints/get.ts";
 import { listObjects } from "../http/endpoints/list.ts";
 import { patchObject } from "../http/endpoints/patch.ts";
 import { updateObject } from "../http/endpoints/update.ts";
+import { PieceMemory } from "../http/representation/pieces.ts";
 import { sendError } from "../http/respond.ts";
 import { serveResource } from "../http/serve-resource.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { ask } from "./request-context.ts";
 
+const memory = new PieceMemory();
 const verbs = {
   create: createObject,
   delete: (context: RequestContext, registry: RegistryContext) => deleteObject(context, registry, () => ({ decision: "allow", reason: "" })),
-  deletecollection: deleteCollection,
+  deletecollection: (context: RequestContext, registry: RegistryContext) => deleteCollection(context, registry, memory),
   get: getObject,
-  list: listObjects,
+  list: (context: RequestContext, registry: RegistryContext) => listObjects(context, registry, memory),
   patch: patchObject,
   update: updateObject,
 };

@@ -7,11 +7,12 @@ import { parseListOptions } from "../../registry/list-options.ts";
 import { readDeleteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
+import type { PieceMemory } from "../representation/pieces.ts";
 import { sendEntries } from "./list.ts";
 import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
 
 /** @throws ApiError 400, 403, 409, 413, 415, 422 */
-export async function deleteCollection(context: RequestContext, registry: RegistryContext): Promise<void> {
+export async function deleteCollection(context: RequestContext, registry: RegistryContext, memory: PieceMemory): Promise<void> {
   const target = context.resolved as Resolved;
   if (target.resource.store === undefined) throw methodNotAllowed();
   const list = parseListOptions(context.info.query);
@@ -20,7 +21,7 @@ export async function deleteCollection(context: RequestContext, registry: Regist
   const options = readDeleteOptions(context.info.query, body, contentType(context));
   if (options.ignoreReadError && registry.gates.enabled("AllowUnsafeMalformedObjectDeletion")) throw unsafeCollection();
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
-  await sendEntries(context, await deleteMany(registry, { ...request, options, list }));
+  await sendEntries(context, await deleteMany(registry, { ...request, options, list }), memory);
 }
 
 function unsafeCollection(): ApiError {

@@ -1,18 +1,18 @@
 /** Writes a collection as JSON: slices of what the cache holds, in pieces, so that its memory does not grow with the number of objects. */
 import { formatGroupVersion } from "../../api/object.ts";
 import type { ListMeta, ListResult } from "../../registry/list.ts";
-import type { Resolved, ResourceDefinition } from "../../resource/contract.ts";
+import type { Resolved } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext } from "../contract.ts";
-import { type Piece, pieceBytes, sendPieces } from "../representation/pieces.ts";
+import { type Piece, type PieceMemory, pieceBytes, sendPieces } from "../representation/pieces.ts";
 import { entryAtVersion, type VersionedJson } from "../representation/version.ts";
 
 const openBrace = 0x7b;
 const comma = 0x2c;
 
-export async function sendList(context: RequestContext, { meta, entries }: ListResult): Promise<void> {
+export async function sendList(context: RequestContext, { meta, entries }: ListResult, memory: PieceMemory): Promise<void> {
   const { head, tail } = envelope(context.resolved as Resolved, meta);
-  await sendPieces(context, piecesOf(context.resolved as Resolved, entries, head, tail));
+  await sendPieces(context, piecesOf(context.resolved as Resolved, entries, { head, tail, memory }), { memory });
 }
 
 /** What stands before and after the items. Custom resources have all keys sorted, as upstream writes them. */
@@ -31,8 +31,14 @@ function envelope({ resource, version }: Resolved, meta: ListMeta): { head: Buff
   return { head: Buffer.from(`{"kind":${kind},"apiVersion":${apiVersion},"metadata":${JSON.stringify(meta)},"items":[`), tail: Buffer.from("]}\n") };
 }
 
-function* piecesOf(resolved: Resolved, entries: Iterable<Entry>, head: Buffer, tail: Buffer): Generator<Piece, void, void> {
-  const { definition } = resolved.resource;
+interface Around {
+  readonly head: Buffer;
+  readonly tail: Buffer;
+  readonly memory: PieceMemory;
+}
+
+function* piecesOf(resolved: Resolved, entries: Iterable<Entry>, { head, tail, memory }: Around): Generator<Piece, void, void> {
+  const { custom } = resolved.resource.definition;
   const atVersion = isStored(resolved) ? (entry: Entry): VersionedJson => entry : (entry: Entry): VersionedJson => entryAtVersion(entry, resolved);
   let items: VersionedJson[] = [];
   let size = head.length;
@@ -42,24 +48,31 @@ function* piecesOf(resolved: Resolved, entries: Iterable<Entry>, head: Buffer, t
     items.push(item);
     size += item.json.length + 1;
     if (size < pieceBytes) continue;
-    yield { bytes: pack(definition, items, before, undefined), last: false };
+    yield { bytes: pack(items, { custom, before, after: undefined, memory }), last: false };
     items = [];
     size = 0;
     before = undefined;
   }
-  yield { bytes: pack(definition, items, before, tail), last: true };
+  yield { bytes: pack(items, { custom, before, after: tail, memory }), last: true };
 }
 
 function isStored({ resource: { definition, store }, version }: Resolved): boolean {
   return store?.form.version === version.version && store.form.group === definition.group;
 }
 
-/** @param before what the first item follows; when undefined it follows another item */
-function pack({ custom }: ResourceDefinition, items: readonly VersionedJson[], before: Buffer | undefined, after: Buffer | undefined): Buffer {
+interface Packing {
+  readonly custom: boolean;
+  /** What the first item follows; when undefined it follows another item. */
+  readonly before: Buffer | undefined;
+  readonly after: Buffer | undefined;
+  readonly memory: PieceMemory;
+}
+
+function pack(items: readonly VersionedJson[], { custom, before, after, memory }: Packing): Buffer {
   let length = (before?.length ?? 0) + (after?.length ?? 0) + items.length;
   for (const { json, itemOffset } of items) length += custom ? json.length : json.length - itemOffset + 1;
   if (before !== undefined && items.length > 0) length -= 1;
-  const bytes = Buffer.allocUnsafeSlow(length);
+  const bytes = memory.take(length);
   let at = before?.copy(bytes) ?? 0;
   let follows = before === undefined;
   for (const { json, itemOffset } of items) {

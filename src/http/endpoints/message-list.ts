@@ -8,15 +8,19 @@ import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext } from "../contract.ts";
-import { type Piece, pieceBytes, sendPieces } from "../representation/pieces.ts";
+import { type Piece, type PieceMemory, pieceBytes, type Sending, sendPieces } from "../representation/pieces.ts";
 import { entryMessage } from "../representation/protobuf.ts";
 
 /** `{ListMeta metadata = 1; repeated items = 2}`, the same in the lists of all kinds. */
 const tags = { metadata: 0x0a, items: 0x12 } as const;
 const listMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 
-/** @param mediaType the name of protobuf that was asked for */
-export async function sendMessageList(context: RequestContext, { meta, entries }: ListResult, mediaType: string): Promise<void> {
+/** @param contentType the name of protobuf that was asked for */
+export async function sendMessageList(
+  context: RequestContext,
+  { meta, entries }: ListResult,
+  { memory, contentType }: Required<Sending>,
+): Promise<void> {
   const resolved = context.resolved as Resolved;
   const { definition } = resolved.resource;
   const metadata = encodeProtobuf(meta, builtinSchema(listMeta));
@@ -25,7 +29,7 @@ export async function sendMessageList(context: RequestContext, { meta, entries }
   const envelope = envelopeHead(apiVersion, definition.listKind, fieldBytes(metadata) + bytes);
   const head = Buffer.allocUnsafe(envelope.length + fieldBytes(metadata));
   writeField(head, envelope.copy(head), tags.metadata, metadata);
-  await sendPieces(context, piecesOf(listed, resolved, head), mediaType);
+  await sendPieces(context, piecesOf(listed, resolved, head, memory), { memory, contentType });
 }
 
 /** Others run in between: most of the work of a list is done here. */
@@ -45,7 +49,7 @@ async function measure(entries: Iterable<Entry>, resolved: Resolved): Promise<{ 
   return { listed, bytes };
 }
 
-function* piecesOf(entries: readonly Entry[], resolved: Resolved, head: Buffer): Generator<Piece, void, void> {
+function* piecesOf(entries: readonly Entry[], resolved: Resolved, head: Buffer, memory: PieceMemory): Generator<Piece, void, void> {
   let before = head;
   let items: Buffer[] = [];
   let bytes = head.length;
@@ -54,20 +58,26 @@ function* piecesOf(entries: readonly Entry[], resolved: Resolved, head: Buffer):
     items.push(message);
     bytes += message.length;
     if (bytes < pieceBytes) continue;
-    yield { bytes: pack(before, items, nothing), last: false };
+    yield { bytes: pack(items, { before, after: nothing, memory }), last: false };
     before = nothing;
     items = [];
     bytes = 0;
   }
-  yield { bytes: pack(before, items, envelopeTail), last: true };
+  yield { bytes: pack(items, { before, after: envelopeTail, memory }), last: true };
 }
 
 const nothing = Buffer.alloc(0);
 
-function pack(before: Buffer, items: readonly Buffer[], after: Buffer): Buffer {
+interface Packing {
+  readonly before: Buffer;
+  readonly after: Buffer;
+  readonly memory: PieceMemory;
+}
+
+function pack(items: readonly Buffer[], { before, after, memory }: Packing): Buffer {
   let length = before.length + after.length;
   for (const item of items) length += fieldBytes(item);
-  const bytes = Buffer.allocUnsafeSlow(length);
+  const bytes = memory.take(length);
   let at = before.copy(bytes);
   for (const item of items) at = writeField(bytes, at, tags.items, item);
   after.copy(bytes, at);

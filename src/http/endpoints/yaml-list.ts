@@ -6,11 +6,11 @@ import type { ListMeta, ListResult } from "../../registry/list.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext } from "../contract.ts";
-import { type Piece, pieceBytes, sendPieces } from "../representation/pieces.ts";
+import { type Piece, type PieceMemory, pieceBytes, sendPieces } from "../representation/pieces.ts";
 import { entryAtVersion } from "../representation/version.ts";
 
-export async function sendYamlList(context: RequestContext, { meta, entries }: ListResult): Promise<void> {
-  await sendPieces(context, piecesOf(context.resolved as Resolved, entries, meta), yamlType);
+export async function sendYamlList(context: RequestContext, { meta, entries }: ListResult, memory: PieceMemory): Promise<void> {
+  await sendPieces(context, piecesOf(context.resolved as Resolved, entries, meta), { memory, contentType: yamlType });
 }
 
 /** Making YAML takes some ten times as long as copying JSON, so that a piece is less. */

@@ -29,10 +29,10 @@ export class WritableBody implements BodyStream {
     return this.#sink.writableLength;
   }
 
-  write(piece: Buffer): boolean {
+  write(piece: Buffer, taken?: () => void): boolean {
     if (this.#gone) return true;
     this.writtenBytes += piece.length;
-    return this.#sink.write(piece);
+    return this.#sink.write(piece, taken && ((error) => error ?? taken()));
   }
 
   drained(): Promise<void> {

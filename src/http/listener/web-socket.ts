@@ -65,10 +65,10 @@ export class WebSocketBody implements BodyStream {
     return this.#socket.writableLength;
   }
 
-  write(piece: Buffer): boolean {
+  write(piece: Buffer, taken?: () => void): boolean {
     if (!this.#isOpen) return true;
     this.writtenBytes += piece.length;
-    return this.#socket.write(piece);
+    return this.#socket.write(piece, taken && ((error) => error ?? taken()));
   }
 
   drained(): Promise<void> {

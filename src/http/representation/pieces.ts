@@ -14,13 +14,46 @@ export interface Piece {
 /** Bytes after which a piece is written. One answer needs a few of them, however long it is. */
 export const pieceBytes = 128 << 10;
 
+/** What pieces are made in, again and again, shared by the answers of a server: fresh memory costs more than what is written to it. */
+export class PieceMemory {
+  readonly #free: Buffer[] = [];
+
+  /** @returns so many bytes, whatever is in them */
+  take(length: number): Buffer {
+    if (length > bufferBytes) return Buffer.allocUnsafeSlow(length);
+    const buffer = this.#free.pop();
+    if (buffer !== undefined) return buffer.subarray(0, length);
+    return length < pieceBytes / 2 ? Buffer.allocUnsafeSlow(length) : Buffer.allocUnsafeSlow(bufferBytes).subarray(0, length);
+  }
+
+  /** Nobody reads them any more. Taken elsewhere, they are left alone. */
+  release({ buffer }: Buffer): void {
+    if (buffer.byteLength === bufferBytes && this.#free.length < freeMax) this.#free.push(Buffer.from(buffer));
+  }
+}
+
+/** A piece, and what goes beyond it with its last item. */
+const bufferBytes = pieceBytes + (8 << 10);
+/** Buffers that are kept for the next piece. */
+const freeMax = 16;
+
 /** Whether what is made as JSON is to be sent as YAML. */
 export function wantsYaml(representation: Representation): boolean {
   return representation.kind === "yaml" || (representation.kind === "table" && representation.yaml);
 }
 
+export interface Sending {
+  /** Gets back what pieces were made in. */
+  readonly memory: PieceMemory;
+  readonly contentType?: string;
+}
+
 /** Answers in one go when it all fits in one piece, and streams otherwise, letting others run between pieces. */
-export async function sendPieces(context: RequestContext, pieces: Generator<Piece, void, void>, contentType = "application/json"): Promise<void> {
+export async function sendPieces(
+  context: RequestContext,
+  pieces: Generator<Piece, void, void>,
+  { memory, contentType = "application/json" }: Sending,
+): Promise<void> {
   let piece = pieces.next().value as Piece;
   if (context.representation.kind === "table" && context.representation.yaml) {
     return send(context, 200, yamlType, Buffer.from(yamlOfJson(Buffer.concat([piece, ...pieces].map(({ bytes }) => bytes)))));
@@ -30,7 +63,7 @@ export async function sendPieces(context: RequestContext, pieces: Generator<Piec
   const stream = context.exchange.stream(200, answerHeaders(context, contentType));
   try {
     while (!piece.last) {
-      await writePiece(stream, piece.bytes);
+      await writePiece(stream, piece.bytes, memory);
       if (context.exchange.closed) return;
       piece = pieces.next().value as Piece;
     }
@@ -43,8 +76,8 @@ export async function sendPieces(context: RequestContext, pieces: Generator<Piec
 }
 
 /** Waits until the socket takes more, and lets other requests run in any case. */
-async function writePiece(stream: BodyStream, bytes: Buffer): Promise<void> {
-  if (stream.write(bytes)) await new Promise((resolve) => setImmediate(resolve));
+async function writePiece(stream: BodyStream, bytes: Buffer, memory: PieceMemory): Promise<void> {
+  if (stream.write(bytes, () => memory.release(bytes))) await new Promise((resolve) => setImmediate(resolve));
   else await stream.drained();
 }
 
