@@ -1,0 +1,164 @@
+/** DELETE, from what is asked to what is answered and left. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { send } from "../../testing/api-client.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-registry.ts";
+
+const path = "/api/v1/namespaces/ns/configmaps";
+
+async function withNamespace(run: (cluster: MemoryRegistry) => Promise<void>): Promise<void> {
+  const cluster = await openMemoryRegistry();
+  await cluster.create(["/namespaces", ""], { metadata: { name: "ns" } });
+  try {
+    await run(cluster);
+  } finally {
+    await cluster.close();
+  }
+}
+
+type Kind = "configmaps" | "replicationcontrollers" | "jobs";
+
+const places: Readonly<Record<Kind, string>> = {
+  configmaps: path,
+  replicationcontrollers: "/api/v1/namespaces/ns/replicationcontrollers",
+  jobs: "/apis/batch/v1/namespaces/ns/jobs",
+};
+
+const bodyOf = (kind: Kind, finalizers: readonly string[]): object => {
+  const restartPolicy = kind === "jobs" ? "Never" : "Always";
+  const template = { metadata: { labels: { a: "b" } }, spec: { restartPolicy, containers: [{ name: "c", image: "i" }] } };
+  return { metadata: { name: "a", finalizers }, ...(kind !== "configmaps" && { spec: { template } }) };
+};
+
+const policyRows: [kind: Kind, finalizers: string[], options: object | undefined, left: string[] | "gone", status?: number][] = [
+  ["configmaps", [], undefined, "gone"],
+  ["configmaps", [], { propagationPolicy: "Background" }, "gone"],
+  ["configmaps", [], { propagationPolicy: "Foreground" }, ["foregroundDeletion"]],
+  ["configmaps", [], { propagationPolicy: "Orphan" }, ["orphan"]],
+  ["configmaps", [], { orphanDependents: true }, ["orphan"]],
+  ["configmaps", [], { orphanDependents: false }, "gone"],
+  ["configmaps", ["x/y"], { orphanDependents: false }, ["x/y"], 202],
+  ["configmaps", ["x/y"], undefined, ["x/y"]],
+  ["configmaps", ["x/y"], { propagationPolicy: "Foreground" }, ["x/y", "foregroundDeletion"]],
+  ["configmaps", ["orphan"], undefined, ["orphan"]],
+  ["configmaps", ["orphan"], { propagationPolicy: "Background" }, "gone"],
+  ["configmaps", ["orphan"], { propagationPolicy: "Foreground" }, ["foregroundDeletion"]],
+  ["configmaps", ["foregroundDeletion"], undefined, ["foregroundDeletion"]],
+  ["configmaps", ["foregroundDeletion", "x/y"], { propagationPolicy: "Orphan" }, ["x/y", "orphan"]],
+  ["configmaps", ["foregroundDeletion"], { orphanDependents: false }, "gone"],
+  ["replicationcontrollers", [], undefined, ["orphan"]],
+  ["replicationcontrollers", [], { propagationPolicy: "Background" }, "gone"],
+  ["replicationcontrollers", ["foregroundDeletion"], undefined, ["foregroundDeletion"]],
+  ["jobs", [], undefined, ["orphan"]],
+  ["jobs", [], { orphanDependents: false }, "gone"],
+];
+
+for (const [kind, finalizers, options, left, status = 200] of policyRows) {
+  test(`${kind} with finalizers [${finalizers}], deleted with ${JSON.stringify(options ?? {})}: ${left}`, () =>
+    withNamespace(async ({ registry }) => {
+      const place = places[kind];
+      assert.equal((await send(registry, `POST ${place}`, bodyOf(kind, finalizers))).status, 201);
+      const dry = await send(registry, `DELETE ${place}/a?dryRun=All`, options && { ...options, dryRun: ["All"] });
+      const untouched = await send(registry, `GET ${place}/a`);
+      assert.deepEqual(untouched.body.metadata.finalizers ?? [], finalizers);
+      assert.equal(untouched.body.metadata.deletionTimestamp, undefined);
+      const { status: answered, body, warnings } = await send(registry, `DELETE ${place}/a`, options);
+      assert.deepEqual([answered, dry.status], [status, status]);
+      const pods = "child pods are preserved by default when jobs are deleted";
+      assert.equal(warnings.includes(pods), kind === "jobs" && options === undefined);
+      if (left === "gone") {
+        assert.deepEqual([body.kind, dry.body.kind], ["Status", "Status"]);
+        assert.equal((await send(registry, `GET ${place}/a`)).status, 404);
+        return;
+      }
+      for (const { metadata } of [body, dry.body, (await send(registry, `GET ${place}/a`)).body]) {
+        assert.deepEqual(metadata.finalizers, left);
+        assert.equal(metadata.deletionGracePeriodSeconds, 0);
+        assert.ok(metadata.deletionTimestamp);
+      }
+    }));
+}
+
+test("an object that is being deleted gets no new finalizers, and goes with its last one", () =>
+  withNamespace(async ({ registry }) => {
+    await send(registry, `POST ${path}`, bodyOf("configmaps", ["x/y", "x/z"]));
+    await send(registry, `DELETE ${path}/a`);
+    const { body: object } = await send(registry, `GET ${path}/a`);
+    const more = await send(registry, `PUT ${path}/a`, { ...object, metadata: { ...object.metadata, finalizers: ["x/y", "x/new"] } });
+    assert.equal(more.status, 422);
+    const text = 'no new finalizers can be added if the object is being deleted, found new finalizers []string{"x/new"}';
+    assert.equal(more.body.message, `ConfigMap "a" is invalid: metadata.finalizers: Forbidden: ${text}`);
+    assert.equal((await send(registry, `MERGE ${path}/a`, { data: { still: "writable" }, metadata: { finalizers: ["x/z"] } })).status, 200);
+    const last = await send(registry, `JSON ${path}/a`, [{ op: "remove", path: "/metadata/finalizers/0" }]);
+    assert.equal(last.status, 200);
+    assert.equal(last.body.metadata.finalizers, undefined);
+    assert.equal((await send(registry, `GET ${path}/a`)).status, 404);
+  }));
+
+test("a deletion may change what becomes of the dependents while it waits", () =>
+  withNamespace(async ({ registry }) => {
+    await send(registry, `POST ${path}`, bodyOf("configmaps", []));
+    await send(registry, `DELETE ${path}/a`, { propagationPolicy: "Foreground" });
+    const { body } = await send(registry, `DELETE ${path}/a`, { propagationPolicy: "Orphan" });
+    assert.deepEqual(body.metadata.finalizers, ["orphan"]);
+    assert.equal((await send(registry, `DELETE ${path}/a`, { propagationPolicy: "Background" })).body.kind, "Status");
+    assert.equal((await send(registry, `GET ${path}/a`)).status, 404);
+  }));
+
+const graceRows: [first: number | undefined, second: number | undefined, seconds: number | "gone"][] = [
+  [undefined, undefined, 30],
+  [undefined, 60, 30],
+  [undefined, 5, 5],
+  [undefined, -7, 1],
+  [-7, undefined, 1],
+  [10, 10, 10],
+  [10, 0, "gone"],
+  [0, undefined, "gone"],
+];
+
+for (const [first, second, seconds] of graceRows) {
+  test(`a pod on a node, deleted with ${first} seconds and then with ${second}: ${seconds}`, () =>
+    withNamespace(async ({ registry }) => {
+      const pods = "/api/v1/namespaces/ns/pods";
+      const spec = { nodeName: "n", containers: [{ name: "c", image: "i" }] };
+      await send(registry, `POST ${pods}`, { metadata: { name: "a" }, spec });
+      const options = (grace: number | undefined): object => (grace === undefined ? {} : { gracePeriodSeconds: grace });
+      for (const grace of [first, second]) await send(registry, `DELETE ${pods}/a`, options(grace));
+      const { status, body } = await send(registry, `GET ${pods}/a`);
+      if (seconds === "gone") assert.equal(status, 404);
+      else assert.equal(body.metadata.deletionGracePeriodSeconds, seconds);
+    }));
+}
+
+const names = (items: { metadata: { name: string } }[]): string[] => items.map(({ metadata }) => metadata.name);
+
+test("a collection: what the selectors and the limit let through, in pages", () =>
+  withNamespace(async ({ registry }) => {
+    for (const name of ["a", "b", "c", "d"]) await send(registry, `POST ${path}`, { metadata: { name, labels: { half: name < "c" ? "1" : "2" } } });
+    const first = await send(registry, `DELETE ${path}?limit=1&labelSelector=half=1`);
+    assert.deepEqual(names(first.body.items), ["a"]);
+    const token = encodeURIComponent(first.body.metadata.continue);
+    const second = await send(registry, `DELETE ${path}?limit=1&labelSelector=half=1&continue=${token}`);
+    assert.deepEqual(names(second.body.items), ["b"]);
+    assert.deepEqual(names((await send(registry, `DELETE ${path}?fieldSelector=metadata.name=d`)).body.items), ["d"]);
+    assert.deepEqual(names((await send(registry, `GET ${path}`)).body.items), ["c"]);
+  }));
+
+test("a collection ends at the first object that may not go", () =>
+  withNamespace(async ({ registry }) => {
+    await send(registry, `POST ${path}`, { metadata: { name: "a" } });
+    const { metadata } = (await send(registry, `GET ${path}/a`)).body;
+    await send(registry, `POST ${path}`, { metadata: { name: "b" } });
+    const { status, body } = await send(registry, `DELETE ${path}`, { preconditions: { uid: metadata.uid } });
+    assert.equal(status, 409);
+    assert.equal(body.details.name, "b");
+    assert.deepEqual(names((await send(registry, `GET ${path}`)).body.items), ["b"]);
+  }));
+
+test("a collection of jobs warns once", () =>
+  withNamespace(async ({ registry }) => {
+    for (const name of ["a", "b"]) await send(registry, `POST ${places.jobs}`, { ...bodyOf("jobs", []), metadata: { name } });
+    const { status, warnings } = await send(registry, `DELETE ${places.jobs}`);
+    assert.equal(status, 200);
+    assert.equal(warnings.split("child pods").length, 2);
+  }));
