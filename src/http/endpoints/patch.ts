@@ -1,4 +1,5 @@
 /** PATCH of an object, or of a view of it (`/status`, `/scale` …). Source: resource-api §4.2, §4.5. */
+import { unsupportedMediaType } from "../../api/errors.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { readPatchOptions, type WriteOptions } from "../../registry/options.ts";
 import type { Patcher } from "../../registry/patch/contract.ts";
@@ -18,13 +19,17 @@ const patchers: Readonly<Record<string, (body: Buffer, options: WriteOptions) =>
   "application/strategic-merge-patch+json": (body) => strategicMergePatcher(body),
 };
 
+/** What custom resources take, as their refusal names it: nothing says which of their lists merge. */
+const customPatchTypes = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
+
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
 export async function patchObject(context: RequestContext, registry: RegistryContext): Promise<void> {
   const target = context.resolved as Resolved;
   checkView(context, target);
   const type = contentType(context);
-  const make = Object.hasOwn(patchers, type) && !(target.resource.definition.custom && type.includes("strategic")) ? patchers[type] : undefined;
-  if (make === undefined) throw unsupportedPatchType();
+  const { custom } = target.resource.definition;
+  const make = Object.hasOwn(patchers, type) && !(custom && type.includes("strategic")) ? patchers[type] : undefined;
+  if (make === undefined) throw custom ? unsupportedMediaType(customPatchTypes) : unsupportedPatchType();
   const body = await context.exchange.body(bodyBytesMax);
   const options = readPatchOptions(context.info.query, { apply: type.includes("apply") });
   const { fieldValidation } = options;

@@ -1,0 +1,227 @@
+/** Patches of every kind: field validation, what is no change, versions, what custom resources take. The texts are upstream's. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { MutableCatalog, ResourceDefinition, StorageForm } from "../../resource/contract.ts";
+import { send } from "../../testing/api-client.ts";
+import { openMemoryRegistry } from "../../testing/memory-registry.ts";
+
+const maps = "/api/v1/namespaces/n/configmaps";
+const pods = "/api/v1/namespaces/n/pods";
+const deployments = "/apis/apps/v1/namespaces/n/deployments";
+const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
+
+async function withRegistry(run: (registry: Parameters<typeof send>[0]) => Promise<void>): Promise<void> {
+  const { registry, create, close } = await openMemoryRegistry();
+  await create(["/namespaces", ""], { metadata: { name: "n" } });
+  await create(["/configmaps", "n"], { metadata: { name: "a", labels: { l: "1" } }, data: { k: "v", j: "w" } });
+  await create(["/pods", "n"], { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } });
+  await create(["apps/deployments", "n"], { metadata: { name: "d" }, spec: { replicas: 1, selector: { matchLabels: { a: "b" } }, template } });
+  await run(registry);
+  await close();
+}
+
+/** Bodies as they are sent, since they repeat keys. */
+type ValidationRow = readonly [request: string, body: string, problems: readonly string[]];
+
+/** What is wrong with a patch, in the order it is told. */
+const validation: readonly ValidationRow[] = [
+  [
+    `PUT ${maps}/a`,
+    '{"metadata":{"name":"a","odd":1},"data":{"k":"1","k":"2"},"x":1}',
+    ['unknown field "metadata.odd"', 'duplicate field "data.k"', 'unknown field "x"'],
+  ],
+  [`MERGE ${maps}/a`, '{"data":{"m":"1","m":"2"},"x":{"y":1,"y":2}}', ['duplicate field "data.m"', 'duplicate field "x.y"', 'unknown field "x"']],
+  [`STRATEGIC ${maps}/a`, '{"data":{"m":"1","m":"2"},"x":1}', ['duplicate field "data.m"', 'unknown field "x"']],
+  [
+    `JSON ${maps}/a`,
+    '[{"op":"add","path":"/x","value":1,"value":1},{"op":"add","path":"/metadata/odd","value":1,"more":1}]',
+    ['json patch duplicate field "[0].value"', 'json patch unknown field "[1].more"', 'unknown field "metadata.odd"', 'unknown field "x"'],
+  ],
+  [
+    `STRATEGIC ${deployments}/d`,
+    '{"spec":{"template":{"spec":{"containers":[{"name":"c","imagee":"x","env":[{"name":"A","valu":"b"}]}]}}}}',
+    ['unknown field "spec.template.spec.containers[0].env[0].valu"', 'unknown field "spec.template.spec.containers[0].imagee"'],
+  ],
+  [
+    `MERGE ${pods}/p`,
+    '{"spec":{"containers":[{"name":"c","image":"i","imagee":"x"}],"nodeSelectr":{}}}',
+    ['unknown field "spec.containers[0].imagee"', 'unknown field "spec.nodeSelectr"'],
+  ],
+  [
+    `MERGE ${deployments}/d/scale`,
+    '{"spec":{"replicas":2,"odd":1},"spec":{"replicas":2,"odd":1}}',
+    ['duplicate field "spec"', 'unknown field "spec.odd"'],
+  ],
+  [`PUT ${deployments}/d/scale`, '{"metadata":{"name":"d"},"spec":{"replicas":2,"odd":1}}', ['unknown field "spec.odd"']],
+  [`MERGE ${deployments}/d/status`, '{"status":{"replicas":1,"odd":1}}', ['unknown field "status.odd"']],
+];
+
+for (const [request, body, problems] of validation) {
+  test(`field validation: ${request} ${body}`, () =>
+    withRegistry(async (registry) => {
+      const ignored = await send(registry, `${request}?fieldValidation=Ignore&dryRun=All`, body);
+      assert.deepEqual([ignored.status, ignored.warnings], [200, ""], JSON.stringify(ignored.body));
+      const warned = await send(registry, `${request}?dryRun=All`, body);
+      assert.equal(warned.warnings, problems.map((problem) => `299 - "${problem.replaceAll('"', '\\"')}"`).join(", "));
+      assert.equal(warned.status, 200);
+      const strict = await send(registry, `${request}?fieldValidation=Strict&dryRun=All`, body);
+      assert.equal(strict.status, request.startsWith("PUT") ? 400 : 422);
+      assert.equal(strict.warnings, "");
+      const said = `strict decoding error: ${problems.join(", ")}`;
+      assert.ok(strict.body.message.endsWith(said), strict.body.message);
+    }));
+}
+
+/** What cannot be read says nothing else, at any level. */
+const fatal: readonly (readonly [request: string, body: string, status: number, message: RegExp])[] = [
+  [
+    `PUT ${maps}/a`,
+    '{"x":1,"metadata":{"name":"a"},"data":{"k":1,"k":2}}',
+    400,
+    /^ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap\.data of type string$/,
+  ],
+  [
+    `MERGE ${maps}/a`,
+    '{"x":1,"data":{"k":1,"k":1}}',
+    422,
+    /^ "" is invalid: patch: Invalid value: ".*": json: cannot unmarshal number into Go struct field ConfigMap\.data of type string$/,
+  ],
+  [
+    `JSON ${maps}/a`,
+    '[{"op":"add","path":"/data/k","value":1,"x":1}]',
+    422,
+    /: json: cannot unmarshal number into Go struct field ConfigMap\.data of type string$/,
+  ],
+  [
+    `STRATEGIC ${maps}/a`,
+    '{"x":1,"data":{"k":1,"k":1}}',
+    422,
+    /^ "" is invalid: patch: Invalid value: "map\[data:map\[k:1\] x:1\]": cannot convert int64 to string$/,
+  ],
+  [`MERGE ${maps}/a`, '{"x":1,"kind":"Secret"}', 422, /^(?!.*unknown field)/],
+];
+
+for (const [request, body, status, message] of fatal) {
+  test(`what is worse is told alone: ${request} ${body}`, () =>
+    withRegistry(async (registry) => {
+      for (const level of ["Ignore", "Warn", "Strict"]) {
+        const answer = await send(registry, `${request}?fieldValidation=${level}`, body);
+        assert.deepEqual([answer.status, answer.warnings], [status, ""], `${level}: ${JSON.stringify(answer.body)}`);
+        assert.match(answer.body.message, message, level);
+      }
+    }));
+}
+
+/** What changes nothing. */
+const idle: readonly (readonly [request: string, body: unknown])[] = [
+  [`MERGE ${maps}/a`, {}],
+  [`MERGE ${maps}/a`, { data: { k: "v" } }],
+  [`MERGE ${maps}/a`, { data: { none: null }, metadata: { labels: { l: "1" }, annotations: {} } }],
+  [`MERGE ${maps}/a`, { metadata: { uid: null, creationTimestamp: null, generation: 7 } }],
+  [`JSON ${maps}/a`, []],
+  [`JSON ${maps}/a`, [{ op: "test", path: "/data/k", value: "v" }]],
+  [`JSON ${maps}/a`, [{ op: "replace", path: "/data/k", value: "v" }]],
+  [
+    `JSON ${maps}/a`,
+    [
+      { op: "move", from: "/data/k", path: "/data/z" },
+      { op: "move", from: "/data/z", path: "/data/k" },
+    ],
+  ],
+  [`STRATEGIC ${maps}/a`, { data: { k: "v" } }],
+  [`STRATEGIC ${maps}/a`, { data: { $patch: "replace", j: "w", k: "v" } }],
+  [`STRATEGIC ${pods}/p`, { spec: { containers: [{ name: "c", image: "i" }] } }],
+  [`STRATEGIC ${pods}/p`, { spec: { containers: [{ name: "gone", $patch: "delete" }] } }],
+  [`STRATEGIC ${deployments}/d`, { spec: { template: { spec: { "$setElementOrder/containers": [{ name: "c" }] } } } }],
+  [`MERGE ${deployments}/d/scale`, { spec: { replicas: 1 } }],
+  [`MERGE ${deployments}/d/status`, { status: {}, spec: { replicas: 9 } }],
+  [`MERGE ${deployments}/d`, { status: { replicas: 9 } }],
+  [`PUT ${maps}/a`, { metadata: { name: "a", labels: { l: "1" } }, data: { j: "w", k: "v" } }],
+];
+
+test("what changes nothing is not written", () =>
+  withRegistry(async (registry) => {
+    const revision = async (): Promise<string> => (await send(registry, `GET ${maps}`)).body.metadata.resourceVersion;
+    const before = await revision();
+    for (const [request, body] of idle) {
+      const answer = await send(registry, request, body);
+      assert.equal(answer.status, 200, `${request}: ${JSON.stringify(answer.body)}`);
+      assert.equal(await revision(), before, `${request} ${JSON.stringify(body)}`);
+    }
+  }));
+
+test("patches of one object at once all count, and one of an older version is refused", () =>
+  withRegistry(async (registry) => {
+    const { resourceVersion } = (await send(registry, `GET ${maps}/a`)).body.metadata;
+    const patches = Array.from({ length: 30 }, (_, at) => {
+      if (at % 3 === 0) return send(registry, `JSON ${maps}/a`, [{ op: "add", path: `/data/n${at}`, value: "x" }]);
+      return send(registry, `${at % 3 === 1 ? "MERGE" : "STRATEGIC"} ${maps}/a`, { data: { [`n${at}`]: "x" } });
+    });
+    for (const { status } of await Promise.all(patches)) assert.equal(status, 200);
+    assert.equal(Object.keys((await send(registry, `GET ${maps}/a`)).body.data).length, 32);
+    for (const request of [`MERGE ${maps}/a`, `STRATEGIC ${maps}/a`]) {
+      assert.equal((await send(registry, request, { metadata: { resourceVersion }, data: { k: "late" } })).status, 409, request);
+    }
+    const operations = [{ op: "replace", path: "/metadata/resourceVersion", value: resourceVersion }];
+    assert.equal((await send(registry, `JSON ${maps}/a`, operations)).status, 409);
+  }));
+
+const rejected = "the server rejected our request due to an error in our request";
+
+/** Patches that are none, and what they are told. */
+const misshapen: readonly (readonly [request: string, body: unknown, status: number, message: string])[] = [
+  [`JSON ${maps}/a`, "", 400, "error decoding patch: unexpected end of JSON input"],
+  [`JSON ${maps}/a`, "[1]", 400, "error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp"],
+  [`JSON ${maps}/a`, [{ op: 1 }], 400, "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string"],
+  [`JSON ${maps}/a`, [{ op: "odd", path: "/data" }], 422, rejected],
+  [`JSON ${maps}/a`, [{ op: "add" }], 422, rejected],
+  [`JSON ${maps}/a`, [{ op: "test", path: "/data/k", value: "other" }], 422, rejected],
+  [`JSON ${maps}/a`, [{ op: "replace", path: "/metadata/finalizers/0", value: "x" }], 422, rejected],
+  [`JSON ${maps}/a`, [{ op: "add", path: "/data/k/deep", value: "x" }], 422, rejected],
+  [`JSON ${maps}/a`, [{ op: "move", from: "/data/none", path: "/data/x" }], 422, rejected],
+  [`JSON ${maps}/a`, [{ op: "copy", from: "/none/none", path: "/data/x" }], 422, rejected],
+  [`JSON ${pods}/p`, [{ op: "remove", path: "/spec/containers/7" }], 422, rejected],
+  [`JSON ${pods}/p`, [{ op: "add", path: "/spec/containers/x", value: {} }], 422, rejected],
+  [`MERGE ${maps}/a`, "", 400, "error decoding patch: unexpected end of JSON input"],
+  [`MERGE ${maps}/a?fieldValidation=Ignore`, "x", 400, "Invalid JSON Patch"],
+  [`MERGE ${maps}/a`, '"x"', 400, "error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}"],
+  [`STRATEGIC ${maps}/a`, "[]", 400, "json: cannot unmarshal array into Go value of type map[string]interface {}"],
+  [`STRATEGIC ${pods}/p`, { spec: { containers: [{ image: "x" }] } }, 500, "map: map[image:x] does not contain declared merge key: name"],
+  [`STRATEGIC ${pods}/p`, { spec: { $retainKeys: "x" } }, 400, "invalid patch format of retainKeys"],
+  [`STRATEGIC ${pods}/p`, { spec: { "$setElementOrder/containers": "x" } }, 500, "expected a []interface {}, but received a string"],
+  [`STRATEGIC ${pods}/p`, `{"spec":${'{"a":'.repeat(9999)}1${"}".repeat(10_000)}`, 400, "exceeded max depth"],
+  [
+    `JSON ${pods}/p`,
+    `[{"op":"add","path":"/spec/x","value":${"[".repeat(9000)}${"]".repeat(9000)}}]`,
+    400,
+    "error decoding patch: exceeded max depth",
+  ],
+];
+
+test("patches that are none are refused, and change nothing", () =>
+  withRegistry(async (registry) => {
+    const revision = async (): Promise<string> => (await send(registry, `GET ${maps}`)).body.metadata.resourceVersion;
+    const before = await revision();
+    for (const [request, body, status, message] of misshapen) {
+      const answer = await send(registry, request, body);
+      assert.deepEqual([answer.status, answer.body.message], [status, message], `${request} ${JSON.stringify(body).slice(0, 100)}`);
+    }
+    assert.equal(await revision(), before);
+  }));
+
+test("custom resources take no strategic merge patch", () =>
+  withRegistry(async (registry) => {
+    const catalog = registry.catalog as MutableCatalog;
+    const model = catalog.definitions().find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition;
+    const names = { group: "example.com", resource: "things", singular: "thing", kind: "Thing", listKind: "ThingList" };
+    const storage = { ...(model.storage as StorageForm), group: "example.com", kind: "Thing", prefix: "/registry/example.com/things/" };
+    catalog.add({ ...model, ...names, storage, custom: true });
+    const things = "/apis/example.com/v1/namespaces/n/things";
+    assert.equal((await send(registry, `POST ${things}`, { metadata: { name: "t" } })).status, 201);
+    assert.equal((await send(registry, `MERGE ${things}/t`, { data: { a: "b" } })).status, 200);
+    assert.equal((await send(registry, `JSON ${things}/t`, [{ op: "add", path: "/data/c", value: "d" }])).status, 200);
+    const answer = await send(registry, `STRATEGIC ${things}/t`, { data: {} });
+    const accepted = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+    const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
+    assert.deepEqual([answer.status, answer.body.message], [415, message]);
+  }));
