@@ -101,3 +101,24 @@ test("stopping waits for what is under way and forgets the rest", async () => {
   assert.deepEqual(looks, ["a"]);
   assert.equal(queue.add("c"), false);
 });
+
+test("looks that wait for nothing let others run", async () => {
+  let looks = 0;
+  let othersRan = 0;
+  const queue = openWorkQueue({
+    clock: { now: () => 0, after: () => () => {} },
+    reconcile: async () => {
+      looks += 1;
+      return true;
+    },
+    failed() {},
+    concurrency: 4,
+    keysMax: 10_000,
+    firstDelayMs: 1,
+    delayMaxMs: 1,
+  });
+  for (let key = 0; key < 1_000; key++) queue.add(String(key));
+  for (; looks < 1_000; othersRan++) await new Promise(setImmediate);
+  assert.ok(othersRan >= 5, `others ran ${othersRan} times`);
+  await queue.stop();
+});

@@ -22,6 +22,8 @@ export interface WorkQueue {
   stop(): Promise<void>;
 }
 
+/** Looks begun in one turn of the event loop: those that wait for nothing would follow each other without letting others run. */
+const looksInTurn = 100;
 /** Keys taken before the others are moved up. */
 const compactAfter = 10_000;
 
@@ -40,6 +42,8 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
   /** Those before have been taken. */
   let taken = 0;
   let running = 0;
+  let begun = 0;
+  let turn: NodeJS.Immediate | undefined;
   let stopped: (() => void) | undefined;
 
   const enqueue = (key: string, item: Item): void => {
@@ -49,11 +53,16 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
     next();
   };
   const next = (): void => {
-    while (stopped === undefined && running < options.concurrency) {
+    while (stopped === undefined && running < options.concurrency && begun < looksInTurn) {
       const key = take();
       if (key === undefined) return;
       void run(key, items.get(key) as Item);
     }
+  };
+  const endTurn = (): void => {
+    turn = undefined;
+    begun = 0;
+    next();
   };
   /** An array that is shifted moves all that follow: a queue of many would be slow. */
   const take = (): string | undefined => {
@@ -67,6 +76,8 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
   };
   const run = async (key: string, item: Item): Promise<void> => {
     running += 1;
+    begun += 1;
+    turn ??= setImmediate(endTurn);
     item.running = true;
     item.again = false;
     const done = await look(options, key);
@@ -107,6 +118,7 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
       for (const item of items.values()) item.cancelDelay?.();
       ready = [];
       taken = 0;
+      if (turn !== undefined) clearImmediate(turn);
       return new Promise((resolve) => {
         stopped = resolve;
         if (running === 0) resolve();
