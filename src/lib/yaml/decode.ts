@@ -27,13 +27,15 @@ export interface DecodedYaml {
  */
 export function decodeYaml(bytes: Buffer): DecodedYaml {
   if (!isUtf8(bytes)) throw new YamlError("yaml: invalid leading UTF-8 octet");
-  const text = bytes.toString("utf8");
+  const text = bytes.toString("utf8").replace(byteOrderMark, "");
   if (forbidden.test(text)) throw new YamlError("yaml: control characters are not allowed");
   const root = parseYaml(text);
   if (root === undefined) return { value: null, strictErrors: [] };
   const builder = new Builder();
   return { value: builder.value(root), strictErrors: builder.strictErrors };
 }
+
+const byteOrderMark = /^\ufeff/;
 
 /** The strict errors as the one error upstream makes of them. */
 export function strictYamlError(strictErrors: readonly string[]): string {

@@ -88,8 +88,8 @@ export function resolveTagged(tag: string, text: string): Scalar {
   if (tag === "!!binary") return decodeBinary(text);
   if (!resolvable.has(tag) || tag === "!!str") return text;
   if (tag === "!!timestamp" && isTimestamp(text)) return text;
-  const value = text === "<<" ? text : resolvePlain(text);
-  const found = text === "<<" ? "!!merge" : tagOf(value);
+  const value = resolvePlain(text);
+  const found = tagOf(value);
   if (found === tag) return value;
   if (tag === "!!float" && typeof value === "bigint" && value >= int64Min && value < -int64Min) return new Float(Number(value));
   throw new YamlError(`yaml: cannot decode ${found} \`${text}\` as a ${tag}`);

@@ -3,6 +3,7 @@
  * become tokens of their own here. Source: YAML 1.1 as go-yaml v2 reads it, errors and bounds included.
  */
 import { Cursor, isBlank, isBreak, isSpaceOrEnd, isWord } from "./cursor.ts";
+import { scanDirective, unescapeUri } from "./scan-directive.ts";
 import { scanBlock, scanPlain, scanQuoted } from "./scan-scalar.ts";
 import { scannerError } from "./yaml-error.ts";
 
@@ -106,10 +107,9 @@ export class Scanner {
 
   /** The next token may turn out to be preceded by one that says it is a key. */
   #needsMore(): boolean {
-    if (this.#ended) return false;
-    if (this.#head === this.#tokens.length) return true;
+    if (this.#head === this.#tokens.length) return !this.#ended;
     const key = this.#keysByToken.get(this.#taken);
-    return key !== undefined && this.#isPossible(key);
+    return key !== undefined && this.#isPossible(key) && !this.#ended;
   }
 
   /** @throws YamlError when it is too late for a key that must be one */
@@ -173,7 +173,6 @@ export class Scanner {
   #passSpace(): void {
     const cursor = this.#cursor;
     for (;;) {
-      if (cursor.column === 0 && cursor.code() === 0xfeff) cursor.position++;
       while (cursor.code() === 0x20 || (cursor.code() === 0x09 && (this.#inFlow || !this.#keyAllowed))) cursor.position++;
       if (cursor.code() === 0x23) cursor.passLine();
       if (!isBreak(cursor.code())) {
@@ -226,8 +225,8 @@ export class Scanner {
   }
 
   #end(): void {
-    const cursor = this.#cursor;
-    const line = cursor.column === 0 ? cursor.line : cursor.line + 1;
+    if (this.#cursor.column > 0) this.#cursor.line++; // As if the last line had its break.
+    const { line } = this.#cursor;
     while (this.#indent > -1) {
       this.#add("blockEnd", line);
       this.#indent = this.#indents.pop() as number;
@@ -335,7 +334,7 @@ export class Scanner {
     const handle = isVerbatim ? "" : this.#tagHandle();
     const start = cursor.position;
     while (tagCharacters.test(cursor.source.charAt(cursor.position))) cursor.position++;
-    const suffix = unescapeUri(cursor.source.slice(start, cursor.position), line);
+    const suffix = unescapeUri(cursor.source.slice(start, cursor.position), (problem) => scannerError(problem, line));
     if (isVerbatim) {
       if (suffix === "") throw scannerError("did not find expected tag URI", line);
       if (cursor.code() !== 0x3e) throw scannerError("did not find the expected '>'", line);
@@ -384,44 +383,9 @@ export class Scanner {
     this.#unroll(-1);
     this.#dropKey();
     this.#keyAllowed = false;
-    const cursor = this.#cursor;
-    const { line } = cursor;
-    const start = cursor.position;
-    cursor.passLine();
-    const [name, ...values] = cursor.source
-      .slice(start + 1, cursor.position)
-      .replace(/(^|\s)#.*$/, "")
-      .split(/[ \t]+/)
-      .filter((word) => word !== "");
-    if (name === "YAML") this.#versionDirective(values, line);
-    else if (name === "TAG") this.#tagDirective(values, line);
-    else if (name === undefined) throw scannerError("could not find expected directive name", line);
-    else throw scannerError(/^[\w-]+$/.test(name) ? "found unknown directive name" : "found unexpected non-alphabetical character", line);
-    if (isBreak(cursor.code())) cursor.passBreak();
-  }
-
-  #versionDirective([version = "", ...more]: string[], line: number): void {
-    if (!/^\d/.test(version)) throw scannerError("did not find expected version number", line);
-    if (!/^\d+\.\d+$/.test(version)) throw scannerError("did not find expected digit or '.' character", line);
-    if (more.length > 0) throw scannerError("did not find expected comment or line break", line);
-    this.#add("versionDirective", line, version);
-  }
-
-  #tagDirective([handle = "", prefix = "", ...more]: string[], line: number): void {
-    if (!/^!([\w-]*!)?$/.test(handle)) throw scannerError("did not find expected '!'", line);
-    if (prefix === "") throw scannerError("did not find expected whitespace", line);
-    if (more.length > 0) throw scannerError("did not find expected comment or line break", line);
-    this.#add("tagDirective", line, handle, unescapeUri(prefix, line));
-  }
-}
-
-function unescapeUri(text: string, line: number): string {
-  if (!text.includes("%")) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) throw scannerError("did not find URI escaped octet", line);
-    throw error;
+    const { line } = this.#cursor;
+    const { type, text, suffix } = scanDirective(this.#cursor);
+    this.#add(type, line, text, suffix);
   }
 }
 
