@@ -35,7 +35,7 @@ export function decodeYaml(bytes: Buffer): DecodedYaml {
   return { value: builder.value(root), strictErrors: builder.strictErrors };
 }
 
-const byteOrderMark = /^\ufeff/;
+const byteOrderMark = /^\ufeff{1,2}/;
 
 /** The strict errors as the one error upstream makes of them. */
 export function strictYamlError(strictErrors: readonly string[]): string {
