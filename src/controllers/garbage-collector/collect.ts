@@ -28,17 +28,26 @@ export async function collect(collecting: Collecting, key: string): Promise<bool
   const entry = (await kind?.store.cache.current())?.get(key);
   if (kind === undefined || entry === undefined) return true;
   const item = itemOf(kind, entry);
+  const { generation } = collecting.registry.catalog;
   if (orphansDependents(item.meta)) return orphan(collecting, item);
   if (waitsForDependents(item.meta)) return release(collecting, item);
   if (item.meta.deleting || item.meta.owners.length === 0) return true;
   try {
     return await judge(collecting, item, await classifyOwners(collecting.registry, item.namespace, item.meta.owners));
   } catch (error) {
-    if (error instanceof UnknownOwnerKind) return false;
+    if (error instanceof UnknownOwnerKind) return park(collecting, key, generation);
     if (!(error instanceof NamespacedOwner)) throw error;
     await collecting.misplaced.tell(item, [error.reference]);
     return true;
   }
+}
+
+/** @param generation of the catalogue in which the kind was looked for */
+function park({ registry, graph }: Collecting, key: string, generation: number): boolean {
+  const node = graph.get(key);
+  if (registry.catalog.generation !== generation) return false;
+  if (node !== undefined) node.parked = true;
+  return true;
 }
 
 function itemOf(kind: FollowedKind, entry: Entry): Item {

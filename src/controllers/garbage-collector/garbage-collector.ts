@@ -19,7 +19,7 @@ const itemsAtOnce = 64;
 /** Objects that wait to be looked at, or looked at again; when there are more, the others follow. */
 const itemsMax = 100_000;
 const firstDelayMs = 50;
-/** An owner of an unknown kind is asked for so often at least. */
+/** What could not be done, since an owner's kind cannot be read or another writer was faster, is tried again so often at least. */
 const delayMaxMs = 30_000;
 /** How often new kinds are looked for, and room in the queue. */
 const tickMs = 1_000;
@@ -30,22 +30,22 @@ const turnsMax = 100;
 export function garbageCollector({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
   const followers = new Map<string, Follower>();
   let generation: number | undefined;
-  /** Every object of the graph is to be looked at: something was missed, or a kind is new. */
-  let sweepWanted = false;
+  /** Objects of the graph that are to be looked at: all when something may have been missed, those of unknown owners when kinds have changed. */
+  let sweepWanted: "all" | "parked" | undefined = "all";
   let sweeping = false;
   let started = false;
   let stopped = false;
   let cancelTick = (): void => {};
 
   const look = (key: string): void => {
-    if (started && !queue.add(key)) sweepWanted = true;
+    if (started && !queue.add(key)) sweepWanted = "all";
   };
   const graph = openGraph(look);
   const misplaced = misplacedOwners({ registry, logger });
   const queue = openWorkQueue({
     clock: registry.clock,
     reconcile: (key) => collect({ registry, misplaced, graph, look, caughtUp }, key),
-    failed: (key, error) => logger.warn("garbage collection failed, will be tried again", { key, error: String(error) }),
+    failed: tellFailures({ registry, logger }),
     concurrency: itemsAtOnce,
     keysMax: itemsMax,
     firstDelayMs,
@@ -66,11 +66,11 @@ export function garbageCollector({ registry, logger }: { readonly registry: Regi
     for (const [prefix, kind] of kinds) {
       if (followers.has(prefix)) continue;
       const relisted = (): void => {
-        sweepWanted = true;
+        sweepWanted = "all";
       };
       followers.set(prefix, follow({ kind, graph, clock: registry.clock, logger, relisted }));
     }
-    sweepWanted = true;
+    sweepWanted ??= "parked";
   };
 
   const caughtUp = sharedRun(async (): Promise<boolean> => {
@@ -87,19 +87,21 @@ export function garbageCollector({ registry, logger }: { readonly registry: Regi
     return true;
   });
 
-  const sweep = async (): Promise<void> => {
+  const sweep = async (which: "all" | "parked"): Promise<void> => {
     let looked = 0;
-    for (const { key } of graph.nodes()) {
+    for (const { key, parked } of graph.nodes()) {
       if (++looked % pieceMax === 0) await new Promise(setImmediate);
+      if (which === "parked" && !parked) continue;
       while (!stopped && !queue.add(key)) await new Promise<void>((resolve) => registry.clock.after(tickMs, resolve));
       if (stopped) return;
     }
   };
   const sweepIfWanted = (): void => {
-    if (!sweepWanted || sweeping || !started) return;
-    sweepWanted = false;
+    const which = sweepWanted;
+    if (which === undefined || sweeping || !started) return;
+    sweepWanted = undefined;
     sweeping = true;
-    void sweep().finally(() => {
+    void sweep(which).finally(() => {
       sweeping = false;
     });
   };
@@ -125,6 +127,22 @@ export function garbageCollector({ registry, logger }: { readonly registry: Regi
       for (const follower of followers.values()) follower.stop();
       await queue.stop();
     },
+  };
+}
+
+/** What fails may fail for many at once: one line a second tells. */
+function tellFailures({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): (key: string, error: unknown) => void {
+  let told = Number.NEGATIVE_INFINITY;
+  let untold = 0;
+  return (key, error) => {
+    const now = registry.clock.now();
+    if (now - told < tickMs) {
+      untold += 1;
+      return;
+    }
+    logger.warn("garbage collection failed, will be tried again", { key, error: String(error), others: untold });
+    told = now;
+    untold = 0;
   };
 }
 

@@ -17,6 +17,8 @@ export interface Node {
   readonly key: string;
   readonly kind: FollowedKind;
   readonly meta: CollectedMeta;
+  /** An owner's kind is unknown: looking at it again is no use before a kind has come. */
+  parked: boolean;
 }
 
 export interface Graph {
@@ -81,11 +83,12 @@ export function openGraph(look: (key: string) => void): Graph {
   const set: Graph["set"] = (key, kind, meta) => {
     const before = nodes.get(key);
     if (before === undefined && meta === undefined) return;
+    const isOther = before === undefined || meta === undefined || differs(before.meta, meta);
     if (before !== undefined) unlink(before);
-    if (meta !== undefined) link({ key, kind, meta });
+    if (meta !== undefined) link({ key, kind, meta, parked: !isOther && before.parked });
     const startsToWait = meta !== undefined && waitsForDependents(meta) && (before === undefined || !waitsForDependents(before.meta));
     if (startsToWait) lookAtDependents(meta.uid);
-    if (meta !== undefined && (before === undefined || differs(before.meta, meta))) look(key);
+    if (meta !== undefined && isOther) look(key);
     if (before !== undefined) for (const uid of ownerUids(before)) lookAtFreed(uid);
   };
 
