@@ -37,8 +37,9 @@ function versionOf(text: string, refuse: Refuse): string {
 function tagOf(text: string, refuse: Refuse): Directive {
   const [, handle = "", rest = ""] = /^(![\w-]*!|!(?![\w-]))(.*)$/s.exec(text) ?? [];
   if (handle === "") throw refuse("did not find expected '!'");
-  const [, prefix = "", end = ""] = /^[ \t]+([^ \t]*)(.*)$/s.exec(rest) ?? [];
-  if (prefix === "") throw refuse("did not find expected whitespace");
+  const [, prefix, end = ""] = /^[ \t]+([^ \t]*)(.*)$/s.exec(rest) ?? [];
+  if (prefix === undefined) throw refuse("did not find expected whitespace");
+  if (prefix === "") throw refuse("did not find expected tag URI");
   checkEnd(end, refuse);
   return { type: "tagDirective", text: handle, suffix: unescapeUri(prefix, refuse) };
 }

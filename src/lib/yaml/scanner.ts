@@ -40,6 +40,8 @@ export interface Token {
   readonly suffix: string;
   /** Of a scalar without quotes, not in a block. */
   readonly plain: boolean;
+  /** Where it may be the beginning of a key. */
+  readonly key: SimpleKey | undefined;
 }
 
 /** Levels of brackets, and of indentation. */
@@ -47,6 +49,7 @@ export const depthMax = 1000;
 
 /** Where a key may have begun that only a colon would show. */
 interface SimpleKey {
+  possible: boolean;
   readonly tokenNumber: number;
   /** Whether it must be one: at the column of a block mapping nothing else may stand. */
   readonly required: boolean;
@@ -75,7 +78,8 @@ export class Scanner {
   readonly #indents: number[] = [];
   /** One for each level of brackets and one for what is outside. */
   readonly #keys: (SimpleKey | undefined)[] = [undefined];
-  readonly #keysByToken = new Map<number, SimpleKey>();
+  /** Of the token that is added next. */
+  #nextKey: SimpleKey | undefined;
   #keyAllowed = true;
   #ended = false;
 
@@ -108,8 +112,8 @@ export class Scanner {
   /** The next token may turn out to be preceded by one that says it is a key. */
   #needsMore(): boolean {
     if (this.#head === this.#tokens.length) return !this.#ended;
-    const key = this.#keysByToken.get(this.#taken);
-    return key !== undefined && this.#isPossible(key) && !this.#ended;
+    const { key } = this.#tokens[this.#head] as Token;
+    return key?.possible === true && this.#isPossible(key) && !this.#ended;
   }
 
   /** @throws YamlError when it is too late for a key that must be one */
@@ -117,16 +121,17 @@ export class Scanner {
     const { line, position } = this.#cursor;
     if (key.line === line && key.position + keyLengthMax >= position) return true;
     if (key.required) throw missingColon(line);
-    this.#keysByToken.delete(key.tokenNumber);
+    key.possible = false;
     return false;
   }
 
   #add(type: TokenType, line = this.#cursor.line, text = "", suffix = "", plain = false): void {
-    this.#tokens.push({ type, line, text, suffix, plain });
+    this.#tokens.push({ type, line, text, suffix, plain, key: this.#nextKey });
+    this.#nextKey = undefined;
   }
 
   #insert(type: TokenType, tokenNumber: number, line: number): void {
-    this.#tokens.splice(this.#head + tokenNumber - this.#taken, 0, { type, line, text: "", suffix: "", plain: false });
+    this.#tokens.splice(this.#head + tokenNumber - this.#taken, 0, { type, line, text: "", suffix: "", plain: false, key: undefined });
   }
 
   get #nextNumber(): number {
@@ -205,23 +210,18 @@ export class Scanner {
   #saveKey(): void {
     if (!this.#keyAllowed) return;
     const { position, line, column } = this.#cursor;
-    const key = { tokenNumber: this.#nextNumber, required: !this.#inFlow && this.#indent === column, position, line, column };
+    const key = { possible: true, tokenNumber: this.#nextNumber, required: !this.#inFlow && this.#indent === column, position, line, column };
     this.#dropKey();
     this.#keys[this.#keys.length - 1] = key;
-    this.#keysByToken.set(key.tokenNumber, key);
+    this.#nextKey = key;
   }
 
   /** @throws YamlError when it must be one */
   #dropKey(): void {
     const key = this.#keys.at(-1);
-    if (key === undefined) return;
-    if (key.required && this.#keysByToken.has(key.tokenNumber)) throw missingColon(this.#cursor.line);
-    this.#forgetKey(key);
-  }
-
-  #forgetKey(key: SimpleKey): void {
-    this.#keys[this.#keys.length - 1] = undefined;
-    this.#keysByToken.delete(key.tokenNumber);
+    if (key === undefined || !key.possible) return;
+    if (key.required) throw missingColon(this.#cursor.line);
+    key.possible = false;
   }
 
   #end(): void {
@@ -232,7 +232,7 @@ export class Scanner {
       this.#indent = this.#indents.pop() as number;
     }
     const key = this.#keys.at(-1);
-    if (key?.required && this.#keysByToken.has(key.tokenNumber)) throw missingColon(line);
+    if (key?.required && key.possible) throw missingColon(line);
     this.#add("streamEnd", line);
     this.#ended = true;
   }
@@ -296,10 +296,10 @@ export class Scanner {
   #value(): void {
     const { column, line } = this.#cursor;
     const key = this.#keys.at(-1);
-    if (key !== undefined && this.#keysByToken.has(key.tokenNumber) && this.#isPossible(key)) {
+    if (key?.possible && this.#isPossible(key)) {
       this.#insert("?", key.tokenNumber, key.line);
       this.#roll(key.column, "blockMapping", key.tokenNumber, key.line);
-      this.#forgetKey(key);
+      key.possible = false;
       this.#keyAllowed = false;
     } else {
       if (!this.#inFlow) {
