@@ -1,0 +1,89 @@
+/** Texts of YAML with something changed in them: they are read, or refused, and nothing else happens. What is read is written and read again. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { seededRandom } from "../../testing/seeded-random.ts";
+import { encodeAny } from "../json/encode-any.ts";
+import { resolveLiterals } from "../json/parse.ts";
+import { decodeYaml, YamlError } from "./decode.ts";
+import { yamlOfJson } from "./encode.ts";
+
+const texts = readFileSync(join(import.meta.dirname, "testdata/golden.jsonl"), "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line) as { in?: string; out?: string })
+  .map((row) => row.in ?? row.out ?? "")
+  .filter((text) => text.length < 300);
+
+const bits = [
+  "\n",
+  "\n  ",
+  "\n- ",
+  ": ",
+  " ",
+  "'",
+  '"',
+  "[",
+  "]",
+  "{",
+  "}",
+  ",",
+  " #",
+  "&a",
+  "*a",
+  "!",
+  "!!int ",
+  "|\n ",
+  ">\n ",
+  "? ",
+  "- ",
+  ":",
+  "%",
+  "---\n",
+  "\t",
+  "<<: ",
+  "~",
+  "\\",
+  "\r\n",
+  "\0",
+  "\ud800",
+];
+
+const count = process.env.COXSWAIN_TEST_FULL === "1" ? 300_000 : 5000;
+const seed = Number(process.env.SEED ?? 1);
+
+test(`${count} texts that were tampered with (SEED=${seed})`, () => {
+  const random = seededRandom(seed);
+  const pick = (list: readonly string[]): string => list[random(list.length)] as string;
+  for (let done = 0; done < count; done++) {
+    const text = tamper(pick(texts));
+    let value: unknown;
+    try {
+      ({ value } = decodeYaml(Buffer.from(text)));
+    } catch (error) {
+      assert.ok(error instanceof YamlError, `${JSON.stringify(text)}: ${error}`);
+      continue;
+    }
+    const json = encodeAny(resolveLiterals(value));
+    const again = decodeYaml(Buffer.from(yamlOfJson(Buffer.from(json)))).value;
+    assert.deepEqual(JSON.parse(encodeAny(resolveLiterals(again))), JSON.parse(json), JSON.stringify(text));
+  }
+
+  function tamper(text: string): string {
+    const at = random(text.length + 1);
+    switch (random(4)) {
+      case 0:
+        return text.slice(0, at) + text.slice(at + 1 + random(3));
+      case 1:
+        return text.slice(0, at) + pick(texts);
+      default:
+        return tamperOnce(text, at);
+    }
+  }
+
+  function tamperOnce(text: string, at: number): string {
+    const changed = text.slice(0, at) + pick(bits) + text.slice(at);
+    return random(3) === 0 ? tamper(changed) : changed;
+  }
+});
