@@ -17,21 +17,35 @@ interface Content {
 
 /** @returns what is still there afterwards, and what went wrong */
 export async function deleteContent(registry: RegistryContext, namespace: string): Promise<Remaining> {
-  const resources = new Map<string, number>();
-  const finalizers = new Map<string, number>();
-  const failures: string[] = [];
-  for (const { target, store } of namespacedContent(registry)) {
-    const prefix = store.keyOf(namespace, "");
-    if ((await registry.storage.count(prefix)) === 0) continue; // Asks the store, so that no cache is loaded for nothing.
-    failures.push(...(await deleteAll(registry, { target, store }, namespace)));
-    const left = [...(await store.cache.current()).range(prefix)];
-    const { group, resource } = target.resource.definition;
-    if (left.length > 0) resources.set(`${resource}.${group}`, left.length);
-    for (const entry of left) {
-      for (const finalizer of store.decode(entry).metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+  const remaining: Found = { resources: new Map(), finalizers: new Map(), failures: [] };
+  for (const content of namespacedContent(registry)) {
+    try {
+      await deleteKind(registry, content, namespace, remaining);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      remaining.failures.push(error.message); // What cannot be read cannot be emptied; the others can.
     }
   }
-  return { resources, finalizers, failures };
+  return remaining;
+}
+
+interface Found {
+  readonly resources: Map<string, number>;
+  readonly finalizers: Map<string, number>;
+  readonly failures: string[];
+}
+
+async function deleteKind(registry: RegistryContext, content: Content, namespace: string, { resources, finalizers, failures }: Found): Promise<void> {
+  const { target, store } = content;
+  const prefix = store.keyOf(namespace, "");
+  if ((await registry.storage.count(prefix)) === 0) return; // Asks the store, so that no cache is loaded for nothing.
+  failures.push(...(await deleteAll(registry, content, namespace)));
+  const left = [...(await store.cache.current()).range(prefix)];
+  const { group, resource } = target.resource.definition;
+  if (left.length > 0) resources.set(`${resource}.${group}`, left.length);
+  for (const entry of left) {
+    for (const finalizer of store.decode(entry).metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+  }
 }
 
 /** Every served resource of namespaces that stores anything; two that share a store count once. */

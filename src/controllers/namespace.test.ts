@@ -95,6 +95,26 @@ test("finalizers of the content hold it up, and it says so", async () => {
   await cluster.close();
 });
 
+test("content that cannot be read holds it up, the rest goes, and it says so", async () => {
+  const { cluster, clock } = await openCluster();
+  const controller = namespaceController({ registry: cluster.registry, logger });
+  controller.start();
+  await cluster.create(configMaps, { metadata: { name: "a" } });
+  const key = "/registry/secrets/ns/broken";
+  await cluster.registry.storage.commit([], [{ key, value: Buffer.from("{oops") }]);
+  await cluster.delete(namespaces, "ns");
+  await settle();
+  assert.equal(await cluster.find(configMaps, "a"), undefined);
+  const text = "Failed to delete all resource types, 1 remaining: failed to read one or more secrets from the storage";
+  assert.equal((await conditionsOf(cluster))[2], `NamespaceDeletionContentFailure True ContentDeletionFailed: ${text}`);
+  await cluster.registry.storage.commit([], [{ key, value: null }]);
+  clock.fire();
+  await settle();
+  assert.equal(await cluster.find(namespaces, "ns"), undefined);
+  await controller.stop();
+  await cluster.close();
+});
+
 test("a finalizer of the namespace itself keeps it after its content is gone", async () => {
   const { cluster } = await openCluster();
   const controller = namespaceController({ registry: cluster.registry, logger });
