@@ -2,6 +2,7 @@
 import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../api/errors.ts";
 import type { Resource, ResourceStore } from "../resource/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
+import { candidates } from "./candidates.ts";
 import { type ContinueToken, formatContinue, parseContinue } from "./continue-token.ts";
 import { checkListOptions, type ListOptions, parseResourceVersion } from "./list-options.ts";
 import { storeOf } from "./resource-names.ts";
@@ -21,7 +22,7 @@ export interface ListResult {
 }
 
 /** Entries a selector looks at before other requests get a turn. */
-const scannedMax = 2000;
+const scannedMax = 250;
 
 /**
  * @param namespace empty for all of them
@@ -41,7 +42,7 @@ export async function listEntries(resource: Resource, namespace: string, options
   // Upstream's cache does not cut what may be of any version, be it the rest of a list.
   const limit = options.resourceVersion === "0" ? 0 : options.limit;
   if (limit === 0 && selection.all) return { meta: metaOf(snapshot), entries: snapshot.range(prefix, after) };
-  const { entries, last } = await collect(snapshot.range(prefix, after), selection, limit);
+  const { entries, last } = await collect(candidates(snapshot, { prefix, after }, selection, store), selection, limit);
   if (last === undefined) return { meta: metaOf(snapshot), entries };
   store.cache.keep(snapshot);
   const next = formatContinue({ revision: snapshot.revision, after: last.key.slice(prefix.length) });

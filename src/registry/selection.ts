@@ -15,6 +15,8 @@ export interface Selection {
   readonly fieldSelector: string;
   /** What `metadata.name` must be, where the field selector says so. */
   readonly name: string | undefined;
+  /** What a field must be, where the field selector says so. */
+  fixed(field: string): string | undefined;
   matches(entry: Entry): boolean;
 }
 
@@ -23,7 +25,7 @@ export interface SelectorTexts {
   readonly fieldSelector: string;
 }
 
-export const everything: Selection = { all: true, text: "", fieldSelector: "", name: undefined, matches: () => true };
+export const everything: Selection = { all: true, text: "", fieldSelector: "", name: undefined, fixed: () => undefined, matches: () => true };
 
 /** @throws ApiError 400 with upstream's text when a selector cannot be read or names a field the kind does not have */
 export function selectionOf(definition: ResourceDefinition, selectors: SelectorTexts): Selection {
@@ -43,6 +45,7 @@ function selection(labels: LabelSelector, fields: FieldSelector, { labelSelector
     text: `${labelSelector}\n${fieldSelector}`,
     fieldSelector,
     name: requiresExactMatch(fields, "metadata.name"),
+    fixed: (field) => requiresExactMatch(fields, field),
     matches: ({ index }) => (!byFields || matchesFields(fields, index.fields)) && (!byLabels || matchesLabels(labels, index.labels)),
   };
 }

@@ -1,8 +1,9 @@
 /** Where a watch begins and which events it shows. Source: resource-api §4.7. */
 import { ApiError, badRequest, resourceVersionTooLarge } from "../api/errors.ts";
-import type { Resource } from "../resource/contract.ts";
-import type { CacheEvent, Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
+import type { Resource, ResourceStore } from "../resource/contract.ts";
+import type { CacheEvent, Entry, Snapshot, Topic, WatchCache } from "../watch-cache/contract.ts";
 import { deletedEntry } from "../watch-cache/entry.ts";
+import { candidates, topicOf } from "./candidates.ts";
 import { checkWatchOptions, type ListOptions, parseResourceVersion, withWatchDefaults } from "./list-options.ts";
 import { storeOf } from "./resource-names.ts";
 import { everything, type Selection, selectionOf } from "./selection.ts";
@@ -33,6 +34,8 @@ export interface WatchPlan {
 export interface WatchScope {
   /** The same text for scopes that see the same. */
   readonly text: string;
+  /** What it needs to hear of at most; undefined for everything. */
+  readonly topic: Topic | undefined;
   objects(snapshot: Snapshot): Iterable<Entry>;
   /** How the event looks from inside; undefined when it does not show. */
   shown(event: CacheEvent): Shown | undefined;
@@ -82,16 +85,18 @@ async function stateFor(cache: WatchCache, resourceVersion: string, wanted: numb
 function scopeOf(resource: Resource, namespace: string, name: string, selection: Selection): WatchScope {
   if (name !== "" && selection.fieldSelector !== "" && selection.name !== name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
-  const { form, keyOf } = storeOf(resource);
+  const store = storeOf(resource);
+  const { form, keyOf } = store;
   const wantedName = name === "" ? selection.name : name;
   const isSingle = wantedName !== undefined && (namespace !== "" || !resource.definition.namespaced);
   if (isSingle) return singleScope(keyOf(namespace, wantedName), selection);
-  return rangeScope(namespace === "" ? form.prefix : keyOf(namespace, ""), namespace === "", selection);
+  return rangeScope({ prefix: namespace === "" ? form.prefix : keyOf(namespace, ""), isWhole: namespace === "" }, selection, store);
 }
 
 function singleScope(key: string, selection: Selection): WatchScope {
   return {
     text: `=${key}\n${selection.text}`,
+    topic: { key },
     objects(snapshot) {
       const entry = snapshot.get(key);
       return entry !== undefined && selection.matches(entry) ? [entry] : [];
@@ -100,11 +105,13 @@ function singleScope(key: string, selection: Selection): WatchScope {
   };
 }
 
-function rangeScope(prefix: string, isWhole: boolean, selection: Selection): WatchScope {
+function rangeScope(range: { prefix: string; isWhole: boolean }, selection: Selection, store: ResourceStore): WatchScope {
+  const { prefix, isWhole } = range;
   return {
     text: `${prefix}\n${selection.text}`,
+    topic: topicOf(range, selection, store),
     *objects(snapshot) {
-      for (const entry of snapshot.range(prefix)) if (selection.matches(entry)) yield entry;
+      for (const entry of candidates(snapshot, range, selection, store)) if (selection.matches(entry)) yield entry;
     },
     shown: (event) => (isWhole || event.entry.key.startsWith(prefix) ? shownBy(selection, event) : undefined),
   };

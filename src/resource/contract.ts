@@ -150,6 +150,8 @@ export interface Strategy {
   readonly ttlSeconds: number | undefined;
   /** Field selector keys besides metadata.name and metadata.namespace, read from the storage version. */
   readonly selectableFields: Readonly<Record<string, (object: KubeObject) => string>>;
+  /** Those of them that many clients select by one value each: lists and watches by them look at what they want alone. */
+  readonly indexedFields: readonly string[];
   /** Undefined: the two default columns. */
   readonly columns: readonly Column[] | undefined;
   /** Of the object's row in tables. */

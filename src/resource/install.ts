@@ -57,6 +57,7 @@ function openSharedCache(form: StorageForm, { strategy, resource }: ResourceDefi
   let { selectableFields } = strategy;
   const source: EntrySource = {
     prefix: form.prefix,
+    indexedFields: strategy.indexedFields,
     get fingerprint() {
       fingerprint ??= fingerprintOf(form);
       return fingerprint;
@@ -75,6 +76,7 @@ function openSharedCache(form: StorageForm, { strategy, resource }: ResourceDefi
     prefix: form.prefix,
     resource: { group: form.group, resource },
     keepsSnapshots,
+    indexedFields: strategy.indexedFields,
     entryOf: (stored) => entryFromStored(stored, source),
   });
   return {

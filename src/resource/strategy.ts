@@ -25,6 +25,7 @@ const defaults: Strategy = {
   markDeleted: nothing,
   ttlSeconds: undefined,
   selectableFields: {},
+  indexedFields: [],
   columns: undefined,
   rowConditions: () => [],
   scale: undefined,

@@ -38,6 +38,8 @@ export interface Snapshot {
   get(key: string): Entry | undefined;
   /** Entries in key order whose key starts with the prefix, after `after` when given. */
   range(prefix: string, after?: string): IterableIterator<Entry>;
+  /** Those of a range whose field has the value, without a look at the others; undefined where the cache has no index of the field. */
+  find(field: string, value: string, prefix: string, after?: string): IterableIterator<Entry> | undefined;
   /** How many entries have the prefix, and come after `after` when given. */
   count(prefix: string, after?: string): number;
 }
@@ -59,13 +61,20 @@ export interface WatchCache {
   reach(revision: number): Promise<void>;
   /**
    * Events after the revision, in order, those already there first; these are delivered before this returns, later ones soon after they happened.
+   * @param topic what the subscriber wants at most: events outside it cost him nothing, though some of them may still be delivered
    * @throws ApiError 410 when the revision is older than the events kept
    */
-  subscribe(from: number, subscriber: CacheSubscriber): CacheSubscription;
+  subscribe(from: number, subscriber: CacheSubscriber, topic?: Topic): CacheSubscription;
   close(): void;
 }
 
-/** Batches are shared by all subscribers: the same array object, so that work done for one can be reused for the next. */
+/**
+ * Events of one object (by its key), of one namespace (by the prefix of its keys, slash included), or of the objects a field of which has one
+ * value, before the event or after it: `metadata.name`, and the fields that the cache has an index of.
+ */
+export type Topic = { readonly key: string } | { readonly prefix: string } | { readonly field: string; readonly value: string };
+
+/** Batches are shared by all subscribers of a topic: the same array object, so that work done for one can be reused for the next. */
 export interface CacheSubscriber {
   /** @returns false to get no more before `resume`; events are kept meanwhile as long as those of others are */
   // biome-ignore lint/suspicious/noConfusingVoidType: most subscribers never pause, and say nothing.

@@ -6,7 +6,7 @@ import type { Seal } from "../storage/contract.ts";
 import { type EntrySource, entryFromStored } from "./entry.ts";
 
 const schema = builtinSchema("io.k8s.api.core.v1.ConfigMap");
-const source: EntrySource = { prefix: "/registry/configmaps/", fingerprint: 7, schema, selectableFields: {} };
+const source: EntrySource = { prefix: "/registry/configmaps/", fingerprint: 7, schema, selectableFields: {}, indexedFields: [] };
 const metadata = { name: "a", namespace: "n", creationTimestamp: "2020-01-01T00:00:00Z" };
 const { json, versionOffset, itemOffset } = encodeObject({ kind: "ConfigMap", apiVersion: "v1", metadata }, schema);
 const withUnknown = Buffer.from(`${json.toString().slice(0, -1)},"unknown":1}`);

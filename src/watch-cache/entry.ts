@@ -15,6 +15,8 @@ export interface EntrySource {
   readonly schema: Struct;
   /** Replaced, not changed, when another definition joins that stores the same objects. */
   readonly selectableFields: Readonly<Record<string, (object: KubeObject) => string>>;
+  /** Those of them that the cache has an index of. */
+  readonly indexedFields: readonly string[];
 }
 
 /** @throws DecodeError when the value is not what the definition says */

@@ -1,17 +1,15 @@
 /** Frozen states, and those of them that are kept for readers who come back. Source: resource-api §4.6, gate ListFromCacheSnapshot. */
-import type { Entry, Snapshot } from "./contract.ts";
-import type { Tree } from "./tree.ts";
+import type { Snapshot } from "./contract.ts";
+import type { IndexedTree } from "./indexed-tree.ts";
 
-/** Sorts after every key that has the prefix before it. */
-const afterPrefix = "\uffff";
-
-export function snapshotOf(tree: Tree<Entry>, revision: number): Snapshot {
+export function snapshotOf(tree: IndexedTree, revision: number): Snapshot {
   return {
     revision,
     size: tree.size,
     get: (key) => tree.get(key),
-    range: (prefix, after) => tree.values(after === undefined ? prefix : `${after}\0`, prefix + afterPrefix),
-    count: (prefix, after) => tree.rank(prefix + afterPrefix) - tree.rank(after === undefined ? prefix : `${after}\0`),
+    range: (prefix, after) => tree.range(prefix, after),
+    find: (field, value, prefix, after) => tree.find(field, value, prefix, after),
+    count: (prefix, after) => tree.count(prefix, after),
   };
 }
 

@@ -3,12 +3,13 @@ import type { Clock } from "../api/clock.ts";
 import { expired, resourceVersionTooLarge } from "../api/errors.ts";
 import type { GroupResource } from "../api/object.ts";
 import { type LogEvent, RevisionCompacted, RevisionInFuture, type Storage, type Stored, type Subscription } from "../storage/contract.ts";
-import type { CacheEvent, CacheSubscriber, CacheSubscription, Entry, Snapshot, WatchCache } from "./contract.ts";
+import type { CacheEvent, CacheSubscriber, CacheSubscription, Entry, Snapshot, Topic, WatchCache } from "./contract.ts";
 import { deletedEntry } from "./entry.ts";
 import { EventRing } from "./event-ring.ts";
 import { readHistory } from "./history.ts";
+import { IndexedTree } from "./indexed-tree.ts";
 import { KeptSnapshots, snapshotOf } from "./snapshots.ts";
-import { Tree } from "./tree.ts";
+import { eventsByTopic, topicText } from "./topics.ts";
 import { Failures, isReadFailure, UnreadableObjects } from "./unreadable.ts";
 
 export interface WatchCacheOptions {
@@ -28,6 +29,8 @@ export interface WatchCacheOptions {
   readonly snapshotAgeMaxMs?: number;
   /** False: exact states come from the store alone. */
   readonly keepsSnapshots?: boolean;
+  /** Selectable fields that get an index. */
+  readonly indexedFields?: readonly string[];
 }
 
 const defaults = {
@@ -36,6 +39,7 @@ const defaults = {
   eventAgeMaxMs: 5 * 60_000,
   snapshotAgeMaxMs: 75_000,
   keepsSnapshots: true,
+  indexedFields: [],
   resource: { group: "", resource: "objects" },
 };
 
@@ -62,19 +66,24 @@ interface Reader {
   readonly subscriber: CacheSubscriber;
   /** Everything up to here has been delivered; events at or below it are not. */
   from: number;
-  /** The number of the batch that comes next. */
+  readonly topic: string | undefined;
+  /** The number of the batch that comes next; means nothing once all are delivered. */
   next: number;
   paused: boolean;
+  /** Nothing that concerns it is left in the ring. */
+  caughtUp: boolean;
 }
 
 class StorageWatchCache implements WatchCache {
   readonly #options: Required<WatchCacheOptions>;
   readonly #kept: KeptSnapshots;
   readonly #readers = new Set<Reader>();
+  /** Those of them who want only some events, by topic; the others under undefined. */
+  readonly #byTopic = new Map<string | undefined, Set<Reader>>();
   /** Those who want to be told of progress. */
   readonly #awaiting = new Set<Reader>();
   readonly #waiters = new Set<Waiter>();
-  #tree: Tree<Entry> = Tree.empty();
+  #tree: IndexedTree;
   #revision = 0;
   #snapshot: Snapshot | undefined;
   #ring: EventRing;
@@ -90,6 +99,7 @@ class StorageWatchCache implements WatchCache {
     this.#options = { ...defaults, ...options };
     this.#kept = new KeptSnapshots(this.#options.snapshotAgeMaxMs);
     this.#ring = this.#emptyRing(0);
+    this.#tree = this.#treeOf([]);
   }
 
   ready(): Promise<void> {
@@ -144,17 +154,17 @@ class StorageWatchCache implements WatchCache {
       if (from > to) continue; // Events were let go meanwhile.
       if (from <= revision) return; // Another reader has brought them back, and more.
       // Readers whose batches had gone have numbers that mean others from here on.
-      for (const reader of this.#readers) if (reader.next < this.#ring.first) reader.next = Number.NEGATIVE_INFINITY;
+      for (const reader of this.#readers) if (!reader.caughtUp && reader.next < this.#ring.first) reader.next = Number.NEGATIVE_INFINITY;
       const missing = from === to ? events : events.filter((event) => event.revision <= from);
       this.#ring.addBefore(missing, revision, this.#options.clock.now());
     }
   }
 
-  subscribe(from: number, subscriber: CacheSubscriber): CacheSubscription {
+  subscribe(from: number, subscriber: CacheSubscriber, topic?: Topic): CacheSubscription {
     this.#deliver();
     if (from < this.#ring.from) throw expired(`too old resource version: ${from} (${this.#ring.from})`);
-    const reader: Reader = { subscriber, from, next: this.#ring.find(from), paused: false };
-    this.#readers.add(reader);
+    const reader: Reader = { subscriber, from, topic: topic && topicText(topic), next: this.#ring.find(from), paused: false, caughtUp: false };
+    this.#add(reader);
     if (subscriber.progress !== undefined) this.#awaiting.add(reader);
     this.#pump(reader);
     const delivered = (): number => this.#deliveredTo(reader);
@@ -177,9 +187,19 @@ class StorageWatchCache implements WatchCache {
     for (const { wake } of this.#waiters) wake();
   }
 
+  #add(reader: Reader): void {
+    this.#readers.add(reader);
+    const others = this.#byTopic.get(reader.topic);
+    if (others === undefined) this.#byTopic.set(reader.topic, new Set([reader]));
+    else others.add(reader);
+  }
+
   #drop(reader: Reader): void {
     this.#readers.delete(reader);
     this.#awaiting.delete(reader);
+    const others = this.#byTopic.get(reader.topic);
+    others?.delete(reader);
+    if (others?.size === 0) this.#byTopic.delete(reader.topic);
   }
 
   /** Ends all subscribers; the next one who asks loads anew. */
@@ -195,6 +215,7 @@ class StorageWatchCache implements WatchCache {
     this.#ring = this.#emptyRing(Number.POSITIVE_INFINITY);
     const readers = [...this.#readers];
     this.#readers.clear();
+    this.#byTopic.clear();
     this.#awaiting.clear();
     for (const { subscriber } of readers) subscriber.end();
   }
@@ -216,7 +237,7 @@ class StorageWatchCache implements WatchCache {
     }
   }
 
-  #start(tree: Tree<Entry>, revision: number): void {
+  #start(tree: IndexedTree, revision: number): void {
     if (this.#closed) return;
     const log = this.#options.storage.log(this.#options.prefix, revision, {
       events: (batch) => this.#take(batch),
@@ -232,16 +253,16 @@ class StorageWatchCache implements WatchCache {
   }
 
   /** In pages, between which others run. @param at the newest revision when undefined */
-  async #readAll(at: number | undefined): Promise<{ tree: Tree<Entry>; revision: number }> {
+  async #readAll(at: number | undefined): Promise<{ tree: IndexedTree; revision: number }> {
     const { storage, prefix, entryOf, resource } = this.#options;
     const failures = new Failures();
-    const entries: [string, Entry][] = [];
+    const entries: Entry[] = [];
     let page = await storage.range(prefix, { limit: loadPage, ...(at !== undefined && { revision: at }) });
     const { revision } = page;
     for (;;) {
       for (const stored of page.entries) {
         try {
-          entries.push([stored.key, entryOf(stored)]);
+          entries.push(entryOf(stored));
         } catch (error) {
           failures.add(stored.key, stored.revision, error);
         }
@@ -252,7 +273,11 @@ class StorageWatchCache implements WatchCache {
       page = await storage.range(prefix, { after: last.key, limit: loadPage, revision });
     }
     if (failures.count > 0) throw new UnreadableObjects(resource, prefix, failures);
-    return { tree: Tree.fromSorted(entries.sort(byKey)), revision };
+    return { tree: this.#treeOf(entries), revision };
+  }
+
+  #treeOf(entries: readonly Entry[]): IndexedTree {
+    return IndexedTree.from(entries, this.#options.indexedFields);
   }
 
   #take(batch: readonly LogEvent[]): void {
@@ -276,7 +301,7 @@ class StorageWatchCache implements WatchCache {
       return { type: "DELETED", revision, entry: deletedEntry(last, revision), previous };
     }
     const entry = this.#options.entryOf({ key, revision, value, ...(seal && { seal }) });
-    this.#tree = this.#tree.set(key, entry);
+    this.#tree = this.#tree.set(entry);
     return { type: previous === undefined ? "ADDED" : "MODIFIED", revision, entry, previous };
   }
 
@@ -292,39 +317,56 @@ class StorageWatchCache implements WatchCache {
   #deliver(): void {
     if (this.#flush !== undefined) clearImmediate(this.#flush);
     this.#flush = undefined;
-    const hasEvents = this.#undelivered.length > 0;
-    if (hasEvents) {
+    if (this.#undelivered.length > 0) {
       const now = this.#options.clock.now();
-      this.#ring.add(this.#undelivered, now);
+      const events = this.#undelivered;
       this.#undelivered = [];
+      this.#ring.add(events, now);
       this.#kept.forget(now);
+      this.#publish(events);
     }
-    for (const reader of hasEvents ? this.#readers : this.#awaiting) this.#pump(reader);
+    for (const reader of this.#awaiting) this.#pump(reader);
+  }
+
+  /** To those who have everything before; the others find it in the ring. @param batch the newest of the ring */
+  #publish(batch: readonly CacheEvent[]): void {
+    const { next } = this.#ring;
+    for (const reader of this.#byTopic.get(undefined) ?? []) if (reader.caughtUp) this.#hand(reader, batch, next);
+    for (const [topic, events] of eventsByTopic(batch, this.#byTopic, this.#options.indexedFields)) {
+      for (const reader of this.#byTopic.get(topic) ?? []) if (reader.caughtUp) this.#hand(reader, events, next);
+    }
+  }
+
+  /** @param batch not empty @param next the number of the batch that comes after it */
+  #hand(reader: Reader, batch: readonly CacheEvent[], next: number): void {
+    const isNew = (batch[0] as CacheEvent).revision > reader.from;
+    const events = isNew ? batch : batch.filter(({ revision }) => revision > reader.from);
+    reader.next = next;
+    reader.from = Math.max(reader.from, (batch.at(-1) as CacheEvent).revision);
+    if (events.length === 0) return;
+    reader.paused = reader.subscriber.events(events) === false;
+    if (reader.paused) reader.caughtUp = false;
   }
 
   #pump(reader: Reader): void {
-    while (!reader.paused && reader.next < this.#ring.next) {
+    while (!reader.paused && !reader.caughtUp && reader.next < this.#ring.next) {
       if (reader.next < this.#ring.first) {
         this.#drop(reader);
         reader.subscriber.end();
         return;
       }
-      const batch = this.#ring.batch(reader.next);
-      reader.next += 1;
-      const isNew = (batch[0] as CacheEvent).revision > reader.from;
-      const events = isNew ? batch : batch.filter(({ revision }) => revision > reader.from);
-      reader.from = Math.max(reader.from, (batch.at(-1) as CacheEvent).revision);
-      if (events.length > 0) reader.paused = reader.subscriber.events(events) === false;
+      this.#hand(reader, this.#ring.batch(reader.next), reader.next + 1);
     }
+    reader.caughtUp = !reader.paused;
     if (reader.paused || !this.#awaiting.has(reader)) return;
     if (reader.subscriber.progress === undefined) this.#awaiting.delete(reader);
     else reader.subscriber.progress(this.#deliveredTo(reader));
   }
 
   /** What is told once is never taken back: the answer grows. */
-  #deliveredTo({ from, next }: Reader): number {
-    if (next < this.#ring.first) return from;
-    const [coming] = next < this.#ring.next ? this.#ring.batch(next) : this.#undelivered;
+  #deliveredTo({ from, next, caughtUp }: Reader): number {
+    if (!caughtUp && next < this.#ring.first) return from;
+    const [coming] = !caughtUp && next < this.#ring.next ? this.#ring.batch(next) : this.#undelivered;
     return Math.max(from, coming === undefined ? this.#revision : coming.revision - 1);
   }
 
@@ -334,7 +376,7 @@ class StorageWatchCache implements WatchCache {
     if (revision < this.#ring.from) return undefined;
     let tree = this.#tree;
     for (const { entry, previous } of this.#ring.backTo(revision)) {
-      tree = previous === undefined ? tree.delete(entry.key) : tree.set(entry.key, previous);
+      tree = previous === undefined ? tree.delete(entry.key) : tree.set(previous);
     }
     return snapshotOf(tree, revision);
   }
@@ -365,9 +407,4 @@ class StorageWatchCache implements WatchCache {
       else this.#waiters.add(waiter);
     });
   }
-}
-
-/** Stores order by bytes, the tree by UTF-16 units; they differ beyond the basic plane. */
-function byKey([a]: [string, Entry], [b]: [string, Entry]): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -23,6 +23,7 @@ export const pod = strategy({
         .join(","),
     "status.nominatedNodeName": selectable("status.nominatedNodeName"),
   },
+  indexedFields: ["spec.nodeName"],
   setDefaults(object) {
     const spec = struct(object, "spec");
     setPodSpecDefaults(spec);

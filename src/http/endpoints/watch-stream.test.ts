@@ -99,6 +99,7 @@ const entry = (text: string): Entry => ({ key: text, json: Buffer.from(`"${text}
 const batch = (...texts: string[]): CacheEvent[] => texts.map((text) => ({ type: "ADDED", revision: 1, entry: entry(text), previous: undefined }));
 const scope: WatchScope = {
   text: "",
+  topic: undefined,
   objects: (snapshot) => (snapshot as unknown as { entries: Entry[] }).entries,
   shown: (event) => (event.entry.key === "hidden" ? undefined : event),
 };

@@ -104,7 +104,7 @@ class WatchStream {
       end: (): void => this.end(),
     };
     try {
-      this.#subscription = cache.subscribe(plan.from, subscriber);
+      this.#subscription = cache.subscribe(plan.from, subscriber, plan.scope.topic);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.#fail(error); // The initial events took longer than events are kept.

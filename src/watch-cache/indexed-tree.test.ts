@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { seededRandom } from "../testing/seeded-random.ts";
+import type { Entry } from "./contract.ts";
+import { IndexedTree } from "./indexed-tree.ts";
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+
+function entry(key: string, node: string, revision = 1): Entry {
+  return { key, revision, index: { fields: new Map(node === "" ? [] : [["node", node]]) } } as unknown as Entry;
+}
+
+test(`random changes agree with a plain model, kept states stay as they were (SEED=${seed})`, () => {
+  const random = seededRandom(seed);
+  let tree = IndexedTree.from([], ["node"]);
+  const model = new Map<string, Entry>();
+  const kept: { tree: IndexedTree; want: string[] }[] = [];
+  const node = (): string => ["", "a", "b", "ab"][random(4)] as string;
+  const show = ({ key, revision }: Entry): string => `${key}@${revision}`;
+  const wanted = (value: string, prefix: string, after = ""): string[] =>
+    [...model.values()]
+      .filter(({ key, index }) => (index.fields.get("node") ?? "") === value && key.startsWith(prefix) && key > after)
+      .sort((a, b) => (a.key < b.key ? -1 : 1))
+      .map(show);
+  for (let step = 0; step < 3000; step++) {
+    const key = `/k/n${random(3)}/${random(100)}`;
+    if (random(3) > 0) {
+      const next = entry(key, node(), step);
+      tree = tree.set(next);
+      model.set(key, next);
+    } else {
+      tree = tree.delete(key);
+      model.delete(key);
+    }
+    const value = node();
+    const after = `/k/n1/${random(100)}`;
+    assert.deepEqual([...(tree.find("node", value, "/k/") ?? [])].map(show), wanted(value, "/k/"));
+    assert.deepEqual([...(tree.find("node", value, "/k/n1/", after) ?? [])].map(show), wanted(value, "/k/n1/", after));
+    if (step % 300 === 0) kept.push({ tree, want: wanted("a", "/k/") });
+  }
+  for (const { tree: old, want } of kept) assert.deepEqual([...(old.find("node", "a", "/k/") ?? [])].map(show), want);
+  assert.equal(tree.find("other", "a", "/k/"), undefined);
+});
+
+test("keys are in the order of their bytes, as in the store", () => {
+  const names = ["a", "z", "é", "\u{ffff}", "\u{d7ff}", "\u{e000}", "\u{fffd}", "\u{10000}", "\u{10ffff}", "a\u{1f600}", "a\u{ff00}", "ab"];
+  const keys = names.map((name) => `/k/${name}`);
+  const byBytes = [...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const entries = keys.map((key) => entry(key, "x"));
+  const built = IndexedTree.from(entries, ["node"]);
+  const grown = entries.reduce((tree, one) => tree.set(one), IndexedTree.from([], ["node"]));
+  for (const tree of [built, grown]) {
+    assert.deepEqual(
+      [...tree.range("/k/")].map(({ key }) => key),
+      byBytes,
+    );
+    assert.deepEqual(
+      [...(tree.find("node", "x", "/k/") ?? [])].map(({ key }) => key),
+      byBytes,
+    );
+    for (const [at, key] of byBytes.entries()) {
+      assert.equal(tree.get(key)?.key, key);
+      assert.deepEqual(
+        [...tree.range("/k/", key)].map((one) => one.key),
+        byBytes.slice(at + 1),
+      );
+      assert.equal(tree.count("/k/", key), byBytes.length - at - 1);
+    }
+  }
+});

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { CacheEvent, Entry, Topic } from "./contract.ts";
+import { eventsByTopic, topicText } from "./topics.ts";
+
+function entry(name: string, node: string): Entry {
+  return { key: `/pods/n/${name}`, index: { name, fields: new Map([["spec.nodeName", node]]) } } as unknown as Entry;
+}
+
+const bound: CacheEvent = { type: "MODIFIED", revision: 2, entry: entry("a", "x"), previous: entry("a", "") };
+const moved: CacheEvent = { type: "MODIFIED", revision: 3, entry: entry("a", "y"), previous: entry("a", "x") };
+const other: CacheEvent = { type: "ADDED", revision: 4, entry: entry("b", "x"), previous: undefined };
+const batch = [bound, moved, other];
+
+const rows: [what: string, topic: Topic, want: readonly CacheEvent[] | undefined][] = [
+  ["one object", { key: "/pods/n/a" }, [bound, moved]],
+  ["an object that nothing happened to", { key: "/pods/n/c" }, undefined],
+  ["a namespace", { prefix: "/pods/n/" }, batch],
+  ["another namespace", { prefix: "/pods/other/" }, undefined],
+  ["a name in any namespace", { field: "metadata.name", value: "b" }, [other]],
+  ["a value before the event and after it, each event once", { field: "spec.nodeName", value: "x" }, batch],
+  ["a value that an object lost", { field: "spec.nodeName", value: "" }, [bound]],
+  ["a field without an index", { field: "status.phase", value: "" }, undefined],
+];
+for (const [what, topic, want] of rows)
+  test(what, () => assert.deepEqual(eventsByTopic(batch, new Map([[topicText(topic), true]]), ["spec.nodeName"]).get(topicText(topic)), want));
+
+test("nothing is looked for where everybody wants everything", () => assert.equal(eventsByTopic(batch, new Map([[undefined, true]]), []).size, 0));
