@@ -1,11 +1,11 @@
 /** Answers that may be long are made and written in pieces, so that neither their memory nor the time others wait grows with them. */
-import { indentJson } from "../../lib/json/indent.ts";
+import { jsonIndenter } from "../../lib/json/indent.ts";
 import { yamlOfJson } from "../../lib/yaml/encode.ts";
 import { yamlType } from "../../lib/yaml/media-type.ts";
 import type { BodyStream, Representation, RequestContext } from "../contract.ts";
 import { answerHeaders, send } from "../respond.ts";
 
-/** Part of a compact JSON text that ends with a newline, or of what is not for reading. */
+/** Part of a compact JSON text that ends with a newline, or of what is not for reading; it ends between the strings of the text. */
 export interface Piece {
   readonly bytes: Buffer;
   readonly last: boolean;
@@ -58,12 +58,14 @@ export async function sendPieces(
   if (context.representation.kind === "table" && context.representation.yaml) {
     return send(context, 200, yamlType, Buffer.from(yamlOfJson(Buffer.concat([piece, ...pieces].map(({ bytes }) => bytes)))));
   }
-  if (context.representation.pretty) return send(context, 200, "application/json", pretty([piece, ...pieces]));
-  if (piece.last) return send(context, 200, contentType, piece.bytes);
+  const text = context.representation.pretty ? indented() : asIs;
+  if (piece.last) return send(context, 200, contentType, text(piece));
   const stream = context.exchange.stream(200, answerHeaders(context, contentType));
   try {
     while (!piece.last) {
-      await writePiece(stream, piece.bytes, memory);
+      const bytes = text(piece);
+      if (bytes !== piece.bytes) memory.release(piece.bytes);
+      await writePiece(stream, bytes, memory);
       if (context.exchange.closed) return;
       piece = pieces.next().value as Piece;
     }
@@ -71,18 +73,22 @@ export async function sendPieces(
     stream.abort(); // The reader must not take the half for the whole.
     throw error;
   }
-  stream.write(piece.bytes);
+  stream.write(text(piece));
   stream.end();
+}
+
+function asIs({ bytes }: Piece): Buffer {
+  return bytes;
+}
+
+/** For a reader at a terminal: without a newline at its end. */
+function indented(): (piece: Piece) => Buffer {
+  const indent = jsonIndenter();
+  return ({ bytes, last }) => indent(last ? bytes.subarray(0, -1) : bytes);
 }
 
 /** Waits until the socket takes more, and lets other requests run in any case. */
 async function writePiece(stream: BodyStream, bytes: Buffer, memory: PieceMemory): Promise<void> {
   if (stream.write(bytes, () => memory.release(bytes))) await new Promise((resolve) => setImmediate(resolve));
   else await stream.drained();
-}
-
-/** For a reader at a terminal: the whole text is made at once, without a newline at its end. */
-function pretty(pieces: readonly Piece[]): Buffer {
-  const whole = Buffer.concat(pieces.map(({ bytes }) => bytes));
-  return indentJson(whole.subarray(0, -1));
 }

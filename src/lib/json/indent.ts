@@ -11,8 +11,24 @@ const closeBracket = 0x5d;
 
 /** @param json valid, compact JSON @returns the same value, indented, without a newline at the end */
 export function indentJson(json: Buffer): Buffer {
+  return jsonIndenter()(json);
+}
+
+/** @returns indents one value that comes in pieces, of which none ends within a string */
+export function jsonIndenter(): (piece: Buffer) => Buffer {
+  const state: State = { depth: 0, opened: false };
+  return (piece) => indentPiece(piece, state);
+}
+
+interface State {
+  depth: number;
+  /** What was opened last may yet be empty. */
+  opened: boolean;
+}
+
+function indentPiece(json: Buffer, state: State): Buffer {
   const pieces: string[] = [];
-  let depth = 0;
+  let { depth, opened } = state;
   let start = 0;
   const flush = (end: number): void => {
     if (end > start) pieces.push(json.toString("utf8", start, end));
@@ -23,17 +39,17 @@ export function indentJson(json: Buffer): Buffer {
   };
   for (let at = 0; at < json.length; at++) {
     const byte = json[at];
+    if (opened) {
+      opened = false;
+      if (byte === closeBrace || byte === closeBracket) continue;
+      flush(at);
+      depth++;
+      newline();
+    }
     if (byte === quote) {
       at = endOfString(json, at);
     } else if (byte === openBrace || byte === openBracket) {
-      const next = json[at + 1];
-      if (next === closeBrace || next === closeBracket) {
-        at++;
-        continue;
-      }
-      flush(at + 1);
-      depth++;
-      newline();
+      opened = true;
     } else if (byte === closeBrace || byte === closeBracket) {
       flush(at);
       depth--;
@@ -47,11 +63,26 @@ export function indentJson(json: Buffer): Buffer {
     }
   }
   flush(json.length);
+  state.depth = depth;
+  state.opened = opened;
   return Buffer.from(pieces.join(""));
 }
 
+/** Short strings are looked through here, long ones where that is faster. */
+const shortMax = 32;
+
 function endOfString(json: Buffer, open: number): number {
   let at = open + 1;
-  while (json[at] !== quote) at += json[at] === backslash ? 2 : 1;
+  for (const near = at + shortMax; at < near; at++) {
+    if (json[at] === quote) return at;
+    if (json[at] === backslash) at++;
+  }
+  for (at = json.indexOf(quote, at); isEscaped(json, at, open); at = json.indexOf(quote, at + 1));
   return at;
+}
+
+function isEscaped(json: Buffer, at: number, open: number): boolean {
+  let before = at - 1;
+  while (before > open && json[before] === backslash) before--;
+  return (at - before) % 2 === 0;
 }
