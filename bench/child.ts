@@ -1,10 +1,17 @@
 /** Starts a script in a process of its own and asks it for the CPU it used. */
 import { type ChildProcess, fork } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 
 export interface Usage {
   /** User and system CPU of the process so far, milliseconds. */
   readonly cpuMs: number;
   readonly rssMiB: number;
+  /** Memory of its own, and pages of files that are mapped (Linux; 0 elsewhere). */
+  readonly rssAnonMiB: number;
+  readonly rssFileMiB: number;
+  /** The longest time the event loop was held since the last question, milliseconds. */
+  readonly heldMs: number;
 }
 
 export interface Child {
@@ -49,9 +56,26 @@ function stop(child: ChildProcess): Promise<void> {
 
 /** Called by the script: says that it is ready and answers questions about its usage from then on. */
 export function serveParent(ready: Record<string, string>): void {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
   process.on("message", () => {
     const { user, system } = process.cpuUsage();
-    process.send?.({ cpuMs: (user + system) / 1000, rssMiB: process.memoryUsage.rss() / (1 << 20) } satisfies Usage);
+    const heldMs = delay.max / 1e6;
+    delay.reset();
+    const rssMiB = process.memoryUsage.rss() / (1 << 20);
+    process.send?.({
+      cpuMs: (user + system) / 1000,
+      rssMiB,
+      rssAnonMiB: statusMiB("RssAnon"),
+      rssFileMiB: statusMiB("RssFile"),
+      heldMs,
+    } satisfies Usage);
   });
   process.send?.(ready);
+}
+
+function statusMiB(field: string): number {
+  const file = "/proc/self/status";
+  if (!existsSync(file)) return 0;
+  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(file, "latin1"))?.[1] ?? 0) / 1024;
 }

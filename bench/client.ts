@@ -52,6 +52,33 @@ export class BenchClient {
     });
   }
 
+  /** Reads an answer and throws it away. @returns milliseconds until its first byte and until its end, and its length */
+  read(path: string, accept = "application/json"): Promise<{ firstMs: number; ms: number; bytes: number }> {
+    return new Promise((resolve, reject) => {
+      const startedAt = performance.now();
+      const stream = this.#session.request({ ":path": path, accept });
+      let firstMs = 0;
+      let bytes = 0;
+      stream.on("response", (answer) => {
+        if (answer[":status"] !== 200) reject(new Error(`${path}: status ${answer[":status"]}`));
+      });
+      stream.on("data", (piece: Buffer) => {
+        if (bytes === 0) firstMs = performance.now() - startedAt;
+        bytes += piece.length;
+      });
+      stream.on("end", () => resolve({ firstMs, ms: performance.now() - startedAt, bytes }));
+      stream.on("error", reject);
+    });
+  }
+
+  /** Opens a watch. @param seen called with each piece of the answer */
+  follow(path: string, seen: (piece: Buffer) => void): http2.ClientHttp2Stream {
+    const stream = this.#session.request({ ":path": path, accept: "application/json" });
+    stream.on("error", () => stream.destroy());
+    stream.on("data", seen);
+    return stream;
+  }
+
   /** Opens a watch. @returns resolves with a function that waits until so many events came in */
   watch(path: string): Promise<(events: number) => Promise<void>> {
     return new Promise((resolve, reject) => {

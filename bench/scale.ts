@@ -1,0 +1,133 @@
+/**
+ * `npm run bench -- --scale 100000`: a tenth of so many ConfigMaps of 1 KB, then all of them, on LMDB: what a list costs, how long others wait
+ * for it, what memory and a restart take. Gets come from a process of its own meanwhile.
+ */
+import { fork } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Child, startChild } from "./child.ts";
+import { BenchClient, type Target } from "./client.ts";
+
+const namespaces = 10;
+const payload = "x".repeat(1024);
+const all = "/api/v1/configmaps";
+const table = "application/json;as=Table;g=meta.k8s.io;v=v1,application/json";
+
+/** What is read while others get. */
+const readings: [what: string, path: string, accept?: string][] = [
+  ["full list", all],
+  ["full list, again", all],
+  ["one namespace", "/api/v1/namespaces/bench-3/configmaps"],
+  ["label selector, 1 in 10", `${all}?labelSelector=shard%3D3`],
+  ["label selector, again", `${all}?labelSelector=shard%3D3`],
+  ["field selector metadata.name", "/api/v1/namespaces/bench-3/configmaps?fieldSelector=metadata.name%3Dcm-000003"],
+  ["table of all", all, table],
+  ["YAML of one namespace", "/api/v1/namespaces/bench-3/configmaps", "application/yaml"],
+  ["protobuf", all, "application/vnd.kubernetes.protobuf"],
+  ["protobuf, again", all, "application/vnd.kubernetes.protobuf"],
+  ["indented", `${all}?pretty=true`],
+  ["streaming list", `${all}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=5`],
+  ["pages of 500", `${all}?limit=500`],
+];
+
+interface Probe {
+  readonly count: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+export async function scale(objects: number): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "coxswain-scale-"));
+  const data = join(directory, "data");
+  const start = (): Promise<Child> => startChild(new URL("server-coxswain.ts", import.meta.url), [data]);
+  const first = await start();
+  const client = new BenchClient(first.ready as unknown as Target);
+  for (let index = 0; index < namespaces; index++)
+    await client.send({ method: "POST", path: "/api/v1/namespaces", body: JSON.stringify({ metadata: { name: `bench-${index}` } }) });
+  await fill(client, 0, objects / 10);
+  const few = await listCost(first, client, objects / 10);
+  await fill(client, objects / 10, objects);
+  const written = await first.usage();
+  show("after all writes", `RssAnon ${written.rssAnonMiB.toFixed(0)} MiB, RssFile ${written.rssFileMiB.toFixed(0)} MiB`);
+  client.close();
+  await first.stop();
+
+  const second = await start();
+  show("restart to ready", `${second.readyMs.toFixed(0)} ms`, "3000 ms");
+  const reader = new BenchClient(second.ready as unknown as Target);
+  const loading = await reader.read("/api/v1/namespaces/bench-3/configmaps/cm-000003");
+  const { heldMs } = await second.usage();
+  show("first read, which loads the cache", `${loading.ms.toFixed(0)} ms, loop held ${heldMs.toFixed(0)} ms`);
+  const many = await listCost(second, reader, objects);
+  show("list, CPU per object", `${(many * 1000).toFixed(2)} µs, ${(many / few).toFixed(2)} × that of a tenth`, "1.5 ×");
+  await readWhileOthersGet(second, reader);
+  reader.close();
+  await second.stop();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function fill(client: BenchClient, from: number, to: number): Promise<void> {
+  const object = (index: number): object => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: `cm-${String(index).padStart(6, "0")}`, labels: { app: "bench", shard: String(index % namespaces) } },
+    data: { payload },
+  });
+  const post = (at: number): { method: string; path: string; body: string } => {
+    const index = from + at;
+    return { method: "POST", path: `/api/v1/namespaces/bench-${index % namespaces}/configmaps`, body: JSON.stringify(object(index)) };
+  };
+  return client.run(to - from, 64, post, 201);
+}
+
+/** @returns CPU per object, milliseconds; the least of some */
+async function listCost(child: Child, client: BenchClient, objects: number): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 4; round++) {
+    const before = await child.usage();
+    const lists = Math.ceil(50_000 / objects);
+    for (let list = 0; list < lists; list++) await client.read(all);
+    least = Math.min(least, ((await child.usage()).cpuMs - before.cpuMs) / lists / objects);
+  }
+  return least;
+}
+
+async function readWhileOthersGet(child: Child, client: BenchClient): Promise<void> {
+  const prober = fork(new URL("prober.ts", import.meta.url), [JSON.stringify(child.ready), "/api/v1/namespaces/default"]);
+  await new Promise((resolve) => prober.once("message", resolve));
+  const ask = (): Promise<Probe> =>
+    new Promise((resolve) => {
+      prober.once("message", (answer) => resolve(answer as Probe));
+      prober.send("");
+    });
+  for (const [what, path, accept] of readings) {
+    await ask();
+    const before = await child.usage();
+    const { firstMs, ms, bytes } = await (path.includes("limit=") ? readPages(client, path) : client.read(path, accept));
+    const after = await child.usage();
+    const { p99Ms, maxMs } = await ask();
+    const cost = `first byte ${firstMs.toFixed(1)} ms, all ${ms.toFixed(0)} ms, CPU ${(after.cpuMs - before.cpuMs).toFixed(0)} ms, ${(bytes / (1 << 20)).toFixed(1)} MiB`;
+    const others = `loop held ${after.heldMs.toFixed(1)} ms, gets p99 ${p99Ms.toFixed(1)} max ${maxMs.toFixed(1)} ms`;
+    show(what, `${cost}; ${others}; RssAnon ${after.rssAnonMiB.toFixed(0)} RssFile ${after.rssFileMiB.toFixed(0)} MiB`);
+  }
+  prober.disconnect();
+}
+
+async function readPages(client: BenchClient, path: string): Promise<{ firstMs: number; ms: number; bytes: number }> {
+  const startedAt = performance.now();
+  let firstMs = 0;
+  let bytes = 0;
+  let next = "";
+  do {
+    const { body } = await client.send({ method: "GET", path: `${path}${next === "" ? "" : `&continue=${next}`}` });
+    if (bytes === 0) firstMs = performance.now() - startedAt;
+    bytes += body.length;
+    next = /"continue":"([^"]*)"/.exec(body.slice(0, 500))?.[1] ?? "";
+  } while (next !== "");
+  return { firstMs, ms: performance.now() - startedAt, bytes };
+}
+
+function show(what: string, measured: string, goal = ""): void {
+  console.log(`${what.padEnd(36)} ${measured}${goal === "" ? "" : `   goal: at most ${goal}`}`);
+}
