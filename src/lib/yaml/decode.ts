@@ -49,10 +49,11 @@ const strictErrorsMax = 100;
 /** Characters that scalars reached through aliases may have together, since each is written out wherever it is named. */
 const aliasedTextMax = 16 << 20;
 
-/** A mapping on its way: typed keys tell which are set twice, since 1 and "1" are two in YAML. */
+/** A mapping on its way. */
 interface Target {
   readonly object: Record<string, unknown>;
-  readonly keys: Set<unknown>;
+  /** What tells its keys apart, once one of them is no text: 1 and "1" are two in YAML. */
+  keys: Set<unknown> | undefined;
 }
 
 class Builder {
@@ -79,7 +80,7 @@ class Builder {
         return list;
       }
       case "mapping": {
-        const target: Target = { object: {}, keys: new Set() };
+        const target: Target = { object: {}, keys: undefined };
         this.#members(node, target);
         return target.object;
       }
@@ -117,16 +118,16 @@ class Builder {
     this.#depth--;
   }
 
-  #member(keyNode: Node, valueNode: Node, { object, keys }: Target): void {
+  #member(keyNode: Node, valueNode: Node, target: Target): void {
     const key = this.#key(keyNode);
     const value = this.value(valueNode);
     const text = keyText(key, value);
-    const identity = key instanceof Float ? `${key.value}f` : typeof key === "string" ? `${key}s` : key;
-    if (keys.has(identity) && this.strictErrors.length < strictErrorsMax) {
-      this.strictErrors.push(`line ${valueNode.line}: key ${typeof key === "string" ? goSyntax(key) : text} already set in map`);
-    }
-    keys.add(identity);
-    setMember(object, text, value);
+    if (isRepeated(key, target)) this.#repeated(typeof key === "string" ? goSyntax(key) : text, valueNode.line);
+    setMember(target.object, text, value);
+  }
+
+  #repeated(key: string, line: number): void {
+    if (this.strictErrors.length < strictErrorsMax) this.strictErrors.push(`line ${line}: key ${key} already set in map`);
   }
 
   #key(node: Node): Scalar {
@@ -162,6 +163,21 @@ class Builder {
     if (tag !== "") return resolveTagged(shortTag(tag), text);
     return implicit ? resolvePlain(text) : text;
   }
+}
+
+/** Whether the key is there already; from now on it is. */
+function isRepeated(key: Scalar, target: Target): boolean {
+  if (typeof key === "string" && target.keys === undefined) return Object.hasOwn(target.object, key);
+  target.keys ??= new Set(Object.keys(target.object).map(identityOf));
+  const identity = identityOf(key);
+  const repeated = target.keys.has(identity);
+  target.keys.add(identity);
+  return repeated;
+}
+
+function identityOf(key: Scalar): unknown {
+  if (typeof key === "string") return `"${key}`;
+  return key instanceof Float ? `float ${key.value}` : key;
 }
 
 function isMerge(node: Node): boolean {

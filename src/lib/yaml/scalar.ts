@@ -32,14 +32,15 @@ for (const text of [".inf", ".Inf", ".INF"]) {
 for (const text of [".nan", ".NaN", ".NAN"]) words.set(text, new Float(Number.NaN));
 
 const wordLengthMax = 5;
+const wordStarts: ReadonlySet<number> = new Set([...words.keys()].filter((word) => word !== "").map((word) => word.charCodeAt(0)));
 
 /** Of a plain scalar without a tag. Times are texts. */
 export function resolvePlain(text: string): Scalar {
-  if (text.length <= wordLengthMax) {
+  const first = text.charCodeAt(0);
+  if (text.length <= wordLengthMax && (wordStarts.has(first) || text === "")) {
     const word = words.get(text);
     if (word !== undefined) return word;
   }
-  const first = text.charCodeAt(0);
   if (first === 0x2e) return floatOf(text.replaceAll("_", ""), anyFloat) ?? text;
   if ((first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d) return numberOf(text) ?? text;
   return text;
