@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServer } from "../../index.ts";
+import { http2Client } from "../../testing/http2-client.ts";
 import { manualClock } from "../../testing/manual-clock.ts";
-import { http2Watches } from "../../testing/watch-connection.ts";
+import { http1Watches, http2Watches } from "../../testing/watch-connection.ts";
 import { checkWorld } from "./check.ts";
 import { inform, keepLog } from "./informers.ts";
 import { read } from "./readers.ts";
@@ -28,6 +29,7 @@ export interface ModelOutcome {
   readonly counts: Readonly<Record<string, number>>;
 }
 
+const clientCount = 3;
 const writerCount = 6;
 const readerCount = 3;
 /** How often it is looked whether time must pass for anything to go on. */
@@ -39,7 +41,9 @@ export async function runModel(options: ModelOptions): Promise<ModelOutcome> {
   const clock = manualClock(Date.now());
   const limits = { historyMs, historyBytesMax };
   const server = await startServer({ storage, dataDir, durability: "relaxed", featureGates, clock, ...limits, requestTimeoutMs: 2 ** 31 - 1 });
-  const world = new World({ kubeconfig: server.kubeconfig, clock, seed, operationsMax: operations });
+  const clients = Array.from({ length: clientCount }, () => http2Client(server.kubeconfig));
+  const connections = [http2Watches(server.kubeconfig), http1Watches(server.kubeconfig), http2Watches(server.kubeconfig)];
+  const world = new World({ clients, connections, clock, seed, operationsMax: operations });
   const logConnection = http2Watches(server.kubeconfig);
   let before = -1;
   const idle = setInterval(() => {

@@ -1,8 +1,8 @@
 /** What all actors of the model share: the server's clients, the time, what has been answered, and what was noticed. */
-import { type Http2Client, http2Client } from "../../testing/http2-client.ts";
+import type { Http2Client } from "../../testing/http2-client.ts";
 import type { ManualClock } from "../../testing/manual-clock.ts";
 import { seededRandom } from "../../testing/seeded-random.ts";
-import { http1Watches, http2Watches, type WatchConnection } from "../../testing/watch-connection.ts";
+import type { WatchConnection } from "../../testing/watch-connection.ts";
 import { type Answered, type Collection, type State, stateOf, type View } from "./views.ts";
 
 /** What had been answered when a request was sent: its answer may not be older than that. */
@@ -70,7 +70,10 @@ export interface Segment {
 }
 
 export interface WorldOptions {
-  readonly kubeconfig: string;
+  /** For reads and writes. */
+  readonly clients: readonly Http2Client[];
+  /** For watches. */
+  readonly connections: readonly WatchConnection[];
   readonly clock: ManualClock;
   readonly seed: number;
   readonly operationsMax: number;
@@ -112,8 +115,8 @@ export class World {
 
   constructor(options: WorldOptions) {
     this.options = options;
-    this.clients = Array.from({ length: 3 }, () => http2Client(options.kubeconfig));
-    this.connections = [http2Watches(options.kubeconfig), http1Watches(options.kubeconfig), http2Watches(options.kubeconfig)];
+    this.clients = options.clients;
+    this.connections = options.connections;
     this.#time = this.random(0);
   }
 
