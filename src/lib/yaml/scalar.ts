@@ -114,6 +114,7 @@ function decodeBinary(text: string): string {
 const timestamp = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt]\d{1,2}:\d{1,2}:\d{1,2}(?:[.,]\d+)?(?:Z|[-+]\d\d:\d\d)| \d{1,2}:\d{1,2}:\d{1,2}(?:[.,]\d+)?)?$/;
 
 export function isTimestamp(text: string): boolean {
+  if (text.charCodeAt(4) !== 0x2d) return false;
   const [, year = "", month = "", day = ""] = timestamp.exec(text) ?? [];
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
   return year !== "" && date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
