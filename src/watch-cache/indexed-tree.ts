@@ -14,14 +14,13 @@ export class IndexedTree {
     this.#byField = byField;
   }
 
-  /** @param entries each key once, in any order @param fields those that have an index */
+  /** @param entries each key once, in the store's order @param fields those that have an index */
   static from(entries: readonly Entry[], fields: readonly string[]): IndexedTree {
-    const sorted = (keyOf: (entry: Entry) => string): Tree<Entry> =>
-      Tree.fromSorted(entries.map((entry) => [keyOf(entry), entry] as const).sort(inOrder));
-    return new IndexedTree(
-      sorted(({ key }) => ordered(key)),
-      new Map(fields.map((field) => [field, sorted((entry) => placeOf(entry, field))])),
-    );
+    const byField = fields.map((field) => {
+      const placed = entries.map((entry) => [placeOf(entry, field), entry] as const);
+      return [field, Tree.fromSorted(placed.sort(inOrder))] as const;
+    });
+    return new IndexedTree(Tree.fromSorted(entries.map((entry) => [ordered(entry.key), entry] as const)), new Map(byField));
   }
 
   get size(): number {

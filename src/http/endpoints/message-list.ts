@@ -32,13 +32,16 @@ export async function sendMessageList(
   await sendPieces(context, piecesOf(listed, resolved, head, memory), { memory, contentType });
 }
 
+/** Bytes of one list whose messages are kept for others; what follows is made twice. */
+const keptMax = 16 << 20;
+
 /** Others run in between: most of the work of a list is done here. */
 async function measure(entries: Iterable<Entry>, resolved: Resolved): Promise<{ listed: readonly Entry[]; bytes: number }> {
   const listed: Entry[] = [];
   let bytes = 0;
   let sinceTurn = 0;
   for (const entry of entries) {
-    const message = entryMessage(entry, resolved);
+    const message = entryMessage(entry, resolved, { keep: bytes < keptMax });
     listed.push(entry);
     bytes += fieldBytes(message);
     sinceTurn += message.length;
@@ -53,10 +56,12 @@ function* piecesOf(entries: readonly Entry[], resolved: Resolved, head: Buffer, 
   let before = head;
   let items: Buffer[] = [];
   let bytes = head.length;
+  let all = 0;
   for (const entry of entries) {
-    const message = entryMessage(entry, resolved);
+    const message = entryMessage(entry, resolved, { keep: all < keptMax });
     items.push(message);
     bytes += message.length;
+    all += fieldBytes(message);
     if (bytes < pieceBytes) continue;
     yield { bytes: pack(items, { before, after: nothing, memory }), last: false };
     before = nothing;

@@ -20,5 +20,10 @@ test("a message is made once, until too many others were", () => {
   assert.equal(read("aabab"), "ab");
   assert.equal(read("cd"), "cd", "which makes a and b the older half");
   assert.equal(read("a"), "", "taken over from there; c and d are the older half now");
+  assert.deepEqual(
+    ["a", "b", "c"].map((key) => cache.peek(entries.get(key) as Entry) !== undefined),
+    [true, false, true],
+    "looked at without being kept",
+  );
   assert.equal(read("cab"), "b", "b was not asked for in time");
 });

@@ -25,6 +25,11 @@ export class MessageCache {
     return message;
   }
 
+  /** What is here anyway; neither kept longer for it, nor made. */
+  peek(entry: Entry): Buffer | undefined {
+    return this.#younger.get(entry) ?? this.#older.get(entry);
+  }
+
   #forgetOlder(): void {
     this.#older = this.#younger;
     this.#younger = new Map();

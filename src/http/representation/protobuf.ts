@@ -11,14 +11,15 @@ import { objectAtVersion } from "./version.ts";
 
 const caches = new WeakMap<Resolved, MessageCache>(); // Of what never changes: entries, shown at one version.
 
-/** The message of a stored object, without envelope. */
-export function entryMessage(entry: Entry, resolved: Resolved): Buffer {
+/** The message of a stored object, without envelope. @param keep false: for once, in a list so long that keeping it would push out all others */
+export function entryMessage(entry: Entry, resolved: Resolved, { keep }: { readonly keep: boolean } = { keep: true }): Buffer {
   let cache = caches.get(resolved);
   if (cache === undefined) {
     cache = new MessageCache();
     caches.set(resolved, cache);
   }
-  return cache.get(entry, () => objectMessage((resolved.resource.store as ResourceStore).decode(entry), resolved, entry.json.length));
+  const encode = (): Buffer => objectMessage((resolved.resource.store as ResourceStore).decode(entry), resolved, entry.json.length);
+  return keep ? cache.get(entry, encode) : (cache.peek(entry) ?? encode());
 }
 
 /** @param object in the storage version; used up */
