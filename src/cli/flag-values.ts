@@ -48,6 +48,17 @@ export function byteCount(text: string): number {
   }
 }
 
+/** @param text `resource[.group]#size`, with commas between */
+export function checkWatchCacheSizes(text: string): void {
+  for (const one of text === "" ? [] : text.split(",")) {
+    const [, size, ...rest] = one.split("#");
+    if (size === undefined || rest.length > 0) throw new FlagValueError(`invalid value of watch cache size: ${one}`);
+    if (!/^[+-]?\d+$/.test(size)) throw new FlagValueError(`invalid size of watch cache size: ${one}`);
+    if (Number(size) < 0) throw new FlagValueError(`watch cache size cannot be negative: ${one}`);
+    if (Number(size) === 0) throw new FlagValueError(`the watch cache cannot be switched off: ${one}`);
+  }
+}
+
 export function ipAddress(text: string): string {
   if (isIP(text) === 0) throw new FlagValueError(`failed to parse IP: ${JSON.stringify(text)}`);
   return text;

@@ -4,7 +4,7 @@ import { Command, CommanderError, Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { defaultOptions } from "../index.ts";
 import type { ServerOptions } from "../options.ts";
-import { boolValue, byteCount, cidr, durationMs, FlagValueError, integerWithin, ipAddress, oneOf } from "./flag-values.ts";
+import { boolValue, byteCount, checkWatchCacheSizes, cidr, durationMs, FlagValueError, integerWithin, ipAddress, oneOf } from "./flag-values.ts";
 
 export type LoggingFormat = "text" | "json";
 
@@ -152,6 +152,19 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
           if (seconds < 1) throw new FlagValueError("must be at least 1s");
           server.eventTtlSeconds = seconds;
         },
+      },
+      {
+        term: "--watch-cache [bool]",
+        help: "Taken so that scripts for kube-apiserver work: there is always a watch cache.",
+        shown: "true",
+        set: (text) => {
+          if (!boolValue(text)) throw new FlagValueError("the watch cache cannot be switched off");
+        },
+      },
+      {
+        term: "--watch-cache-sizes <resource#size,...>",
+        help: "Taken so that scripts for kube-apiserver work, where sizes other than 0 have no effect either: the caches find theirs.",
+        set: (text) => checkWatchCacheSizes(text),
       },
     ],
   ],
