@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../testing/seeded-random.ts";
 import type { Entry } from "./contract.ts";
-import { IndexedTree } from "./indexed-tree.ts";
+import { IndexedTree, IndexedTreeBuilder } from "./indexed-tree.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
@@ -12,7 +12,7 @@ function entry(key: string, node: string, revision = 1): Entry {
 
 test(`random changes agree with a plain model, kept states stay as they were (SEED=${seed})`, () => {
   const random = seededRandom(seed);
-  let tree = IndexedTree.from([], ["node"]);
+  let tree = IndexedTree.empty(["node"]);
   const model = new Map<string, Entry>();
   const kept: { tree: IndexedTree; want: string[] }[] = [];
   const node = (): string => ["", "a", "b", "ab"][random(4)] as string;
@@ -48,8 +48,10 @@ test("keys are in the order of their bytes, as in the store", () => {
   const byBytes = [...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   const entries = keys.map((key) => entry(key, "x"));
   const sorted = byBytes.map((key) => entry(key, "x"));
-  const built = IndexedTree.from(sorted, ["node"]);
-  const grown = entries.reduce((tree, one) => tree.set(one), IndexedTree.from([], ["node"]));
+  const builder = new IndexedTreeBuilder(["node"]);
+  for (const one of sorted) builder.add(one);
+  const built = builder.build();
+  const grown = entries.reduce((tree, one) => tree.set(one), IndexedTree.empty(["node"]));
   for (const tree of [built, grown]) {
     assert.deepEqual(
       [...tree.range("/k/")].map(({ key }) => key),

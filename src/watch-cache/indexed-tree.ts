@@ -1,6 +1,6 @@
 /** The objects of a cache in the store's order, and again by the value of each field that the kind is often selected by. Persistent, as {@link Tree}. */
 import type { Entry } from "./contract.ts";
-import { Tree } from "./tree.ts";
+import { Tree, TreeBuilder } from "./tree.ts";
 
 /** Sorts after every key that has the prefix before it. */
 const afterPrefix = "\uffff";
@@ -9,18 +9,14 @@ export class IndexedTree {
   readonly #byKey: Tree<Entry>;
   readonly #byField: ReadonlyMap<string, Tree<Entry>>;
 
-  private constructor(byKey: Tree<Entry>, byField: ReadonlyMap<string, Tree<Entry>>) {
+  constructor(byKey: Tree<Entry>, byField: ReadonlyMap<string, Tree<Entry>>) {
     this.#byKey = byKey;
     this.#byField = byField;
   }
 
-  /** @param entries each key once, in the store's order @param fields those that have an index */
-  static from(entries: readonly Entry[], fields: readonly string[]): IndexedTree {
-    const byField = fields.map((field) => {
-      const placed = entries.map((entry) => [placeOf(entry, field), entry] as const);
-      return [field, Tree.fromSorted(placed.sort(inOrder))] as const;
-    });
-    return new IndexedTree(Tree.fromSorted(entries.map((entry) => [ordered(entry.key), entry] as const)), new Map(byField));
+  /** @param fields those that have an index */
+  static empty(fields: readonly string[]): IndexedTree {
+    return new IndexedTreeBuilder(fields).build();
   }
 
   get size(): number {
@@ -68,12 +64,28 @@ export class IndexedTree {
   }
 }
 
-function placeOf(entry: Entry, field: string): string {
-  return `${entry.index.fields.get(field) ?? ""}\0${ordered(entry.key)}`;
+/** Makes a tree of entries that come in the store's order, a few of them at a time. */
+export class IndexedTreeBuilder {
+  readonly #byKey = new TreeBuilder<Entry>();
+  readonly #byField: Map<string, Tree<Entry>>;
+
+  /** @param fields those that have an index */
+  constructor(fields: readonly string[]) {
+    this.#byField = new Map(fields.map((field) => [field, Tree.empty()]));
+  }
+
+  add(entry: Entry): void {
+    this.#byKey.add(ordered(entry.key), entry);
+    for (const [field, tree] of this.#byField) this.#byField.set(field, tree.set(placeOf(entry, field), entry));
+  }
+
+  build(): IndexedTree {
+    return new IndexedTree(this.#byKey.build(), this.#byField);
+  }
 }
 
-function inOrder([a]: readonly [string, Entry], [b]: readonly [string, Entry]): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+function placeOf(entry: Entry, field: string): string {
+  return `${entry.index.fields.get(field) ?? ""}\0${ordered(entry.key)}`;
 }
 
 const reordered = /[\ud800-\uffff]/;

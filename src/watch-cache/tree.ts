@@ -27,7 +27,8 @@ type Node<V> = Leaf<V> | Inner<V>;
 export class Tree<V> {
   readonly #root: Node<V>;
 
-  private constructor(root: Node<V>) {
+  /** @param root of a builder */
+  constructor(root: Node<V>) {
     this.#root = root;
   }
 
@@ -36,24 +37,10 @@ export class Tree<V> {
   }
 
   /** @param entries sorted by key, each key once */
-  static fromSorted<V>(entries: readonly (readonly [string, V])[]): Tree<V> {
-    let level: Node<V>[] = [];
-    for (let at = 0; at < entries.length; at += mergeBelow) {
-      const part = entries.slice(at, at + mergeBelow);
-      level.push(
-        leaf(
-          part.map(([key]) => key),
-          part.map(([, value]) => value),
-        ),
-      );
-    }
-    if (level.length === 0) return Tree.empty();
-    while (level.length > 1) {
-      const above: Node<V>[] = [];
-      for (let at = 0; at < level.length; at += mergeBelow) above.push(inner(level.slice(at, at + mergeBelow)));
-      level = above;
-    }
-    return new Tree(level[0] as Node<V>);
+  static fromSorted<V>(entries: Iterable<readonly [string, V]>): Tree<V> {
+    const builder = new TreeBuilder<V>();
+    for (const [key, value] of entries) builder.add(key, value);
+    return builder.build();
   }
 
   get size(): number {
@@ -111,6 +98,37 @@ export class Tree<V> {
       if (top.at >= node.children.length) stack.pop();
       else stack.push({ node: node.children[top.at] as Node<V>, at: -1 });
     }
+  }
+}
+
+/** Makes a tree of keys that come in order. */
+export class TreeBuilder<V> {
+  readonly #leaves: Node<V>[] = [];
+  #keys: string[] = [];
+  #values: V[] = [];
+
+  /** @param key larger than all before */
+  add(key: string, value: V): void {
+    this.#keys.push(key);
+    this.#values.push(value);
+    if (this.#keys.length === mergeBelow) this.#endLeaf();
+  }
+
+  build(): Tree<V> {
+    if (this.#keys.length > 0) this.#endLeaf();
+    let level: readonly Node<V>[] = this.#leaves;
+    while (level.length > 1) {
+      const above: Node<V>[] = [];
+      for (let at = 0; at < level.length; at += mergeBelow) above.push(inner(level.slice(at, at + mergeBelow)));
+      level = above;
+    }
+    return level[0] === undefined ? Tree.empty() : new Tree(level[0]);
+  }
+
+  #endLeaf(): void {
+    this.#leaves.push(leaf(this.#keys, this.#values));
+    this.#keys = [];
+    this.#values = [];
   }
 }
 

@@ -7,7 +7,7 @@ import type { CacheEvent, CacheSubscriber, CacheSubscription, Entry, Snapshot, T
 import { deletedEntry } from "./entry.ts";
 import { EventRing } from "./event-ring.ts";
 import { readHistory } from "./history.ts";
-import { IndexedTree } from "./indexed-tree.ts";
+import { IndexedTree, IndexedTreeBuilder } from "./indexed-tree.ts";
 import { KeptSnapshots, snapshotOf } from "./snapshots.ts";
 import { eventsByTopic, topicText } from "./topics.ts";
 import { Failures, isReadFailure, UnreadableObjects } from "./unreadable.ts";
@@ -45,7 +45,7 @@ const defaults = {
 
 /** How long a read waits for a revision that this cache has not seen. */
 const freshWaitMs = 3000;
-const loadPage = 1000;
+const loadPage = 500;
 /** Times that reading back may be overtaken by events that go. */
 const reachAttemptsMax = 3;
 /** The events kept and those read back together have at most so many times the bytes of the limit. */
@@ -99,7 +99,7 @@ class StorageWatchCache implements WatchCache {
     this.#options = { ...defaults, ...options };
     this.#kept = new KeptSnapshots(this.#options.snapshotAgeMaxMs);
     this.#ring = this.#emptyRing(0);
-    this.#tree = this.#treeOf([]);
+    this.#tree = IndexedTree.empty(this.#options.indexedFields);
   }
 
   ready(): Promise<void> {
@@ -256,13 +256,13 @@ class StorageWatchCache implements WatchCache {
   async #readAll(at: number | undefined): Promise<{ tree: IndexedTree; revision: number }> {
     const { storage, prefix, entryOf, resource } = this.#options;
     const failures = new Failures();
-    const entries: Entry[] = [];
+    const tree = new IndexedTreeBuilder(this.#options.indexedFields);
     let page = await storage.range(prefix, { limit: loadPage, ...(at !== undefined && { revision: at }) });
     const { revision } = page;
     for (;;) {
       for (const stored of page.entries) {
         try {
-          entries.push(entryOf(stored));
+          tree.add(entryOf(stored));
         } catch (error) {
           failures.add(stored.key, stored.revision, error);
         }
@@ -273,11 +273,7 @@ class StorageWatchCache implements WatchCache {
       page = await storage.range(prefix, { after: last.key, limit: loadPage, revision });
     }
     if (failures.count > 0) throw new UnreadableObjects(resource, prefix, failures);
-    return { tree: this.#treeOf(entries), revision };
-  }
-
-  #treeOf(entries: readonly Entry[]): IndexedTree {
-    return IndexedTree.from(entries, this.#options.indexedFields);
+    return { tree: tree.build(), revision };
   }
 
   #take(batch: readonly LogEvent[]): void {
