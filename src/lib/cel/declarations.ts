@@ -2,12 +2,13 @@
 import type { Expr } from "./ast.ts";
 import type { Range } from "./cost/range.ts";
 import type { CelType } from "./types.ts";
+import { fail } from "./values/failure.ts";
 import type { CelValue, Result } from "./values/value.ts";
 
 export interface VariableDeclaration {
   readonly name: string;
   readonly type: CelType;
-  /** A constant, such as `optional.none` has none and the type `int` has itself. */
+  /** Of a constant. The identifiers `int`, `string` and so on are such. */
   readonly value?: CelValue;
 }
 
@@ -80,7 +81,7 @@ export interface TypeResolver {
   create(typeName: string, fields: ReadonlyMap<string, CelValue>): Result;
 }
 
-export const noTypes: TypeResolver = { hasType: () => false, fieldType: () => undefined, create: () => null };
+export const noTypes: TypeResolver = { hasType: () => false, fieldType: () => undefined, create: (typeName) => fail(`unknown type: ${typeName}`) };
 
 /** What may be switched on; off unless said otherwise. */
 export interface Features {

@@ -1,0 +1,103 @@
+/** Calls: which overload takes the values, and what it costs. */
+import type { FunctionDeclaration, OverloadDeclaration, RuntimeCost } from "./declarations.ts";
+import type { Step } from "./program.ts";
+import { CelFailure, fail, noSuchOverload } from "./values/failure.ts";
+import { matcherOf, typeNameOf } from "./values/type-names.ts";
+import type { CelValue, Result } from "./values/value.ts";
+
+type Evaluate = (...args: readonly Result[]) => Result;
+
+/** An overload that asks its arguments' types first. */
+interface Candidate {
+  readonly evaluate: Evaluate;
+  readonly matchers: readonly (((value: unknown) => boolean) | undefined)[];
+}
+
+/** @param overloads those that the checker found to fit; costs are the overload's when it is the only one */
+export function planCall(declaration: FunctionDeclaration, overloads: readonly OverloadDeclaration[], args: readonly Step[]): Step {
+  const candidates = overloads.map(
+    (overload): Candidate => ({ evaluate: overload.evaluate as Evaluate, matchers: overload.parameters.map(matcherOf) }),
+  );
+  const cost = declaration.cost ?? (overloads.length === 1 ? overloads[0]?.cost : undefined);
+  const nonStrict = overloads.some((overload) => overload.nonStrict === true);
+  const none = (values: readonly CelValue[]): CelFailure => noOverload(declaration.name, values);
+  if (nonStrict) return lenientCall(candidates, args, cost, none);
+  if (args.length === 1) return unaryCall(candidates, args[0] as Step, cost, none);
+  if (args.length === 2) return binaryCall(candidates, args[0] as Step, args[1] as Step, cost, none);
+  return strictCall(candidates, args, cost, none);
+}
+
+type NoOverload = (values: readonly CelValue[]) => CelFailure;
+
+function unaryCall(candidates: readonly Candidate[], arg: Step, cost: RuntimeCost | undefined, none: NoOverload): Step {
+  return (run) => {
+    const value = arg(run);
+    const result = value instanceof CelFailure ? value : dispatchUnary(candidates, value, none);
+    run.charge(cost === undefined ? 1 : cost([value], result));
+    return result;
+  };
+}
+
+function dispatchUnary(candidates: readonly Candidate[], value: CelValue, none: NoOverload): Result {
+  for (const { evaluate, matchers } of candidates) {
+    const matches = matchers[0];
+    if (matches === undefined || matches(value)) return evaluate(value);
+  }
+  return none([value]);
+}
+
+/** Both sides are looked at, and charged, even if the first failed: as upstream does. */
+function binaryCall(candidates: readonly Candidate[], left: Step, right: Step, cost: RuntimeCost | undefined, none: NoOverload): Step {
+  return (run) => {
+    const one = left(run);
+    const other = right(run);
+    const result = one instanceof CelFailure ? one : other instanceof CelFailure ? other : dispatchBinary(candidates, one, other, none);
+    run.charge(cost === undefined ? 1 : cost([one, other], result));
+    return result;
+  };
+}
+
+function dispatchBinary(candidates: readonly Candidate[], one: CelValue, other: CelValue, none: NoOverload): Result {
+  for (const { evaluate, matchers } of candidates) {
+    const [first, second] = matchers;
+    if ((first === undefined || first(one)) && (second === undefined || second(other))) return evaluate(one, other);
+  }
+  return none([one, other]);
+}
+
+/** With no argument, or with three or more: at the first that failed it ends, and is not charged. */
+function strictCall(candidates: readonly Candidate[], args: readonly Step[], cost: RuntimeCost | undefined, none: NoOverload): Step {
+  return (run) => {
+    const values: CelValue[] = [];
+    for (const arg of args) {
+      const value = arg(run);
+      if (value instanceof CelFailure) return value;
+      values.push(value);
+    }
+    const result = dispatch(candidates, values) ?? none(values);
+    run.charge(cost === undefined ? 1 : cost(values, result));
+    return result;
+  };
+}
+
+function lenientCall(candidates: readonly Candidate[], args: readonly Step[], cost: RuntimeCost | undefined, none: NoOverload): Step {
+  return (run) => {
+    const values = args.map((arg) => arg(run));
+    const result = dispatch(candidates, values) ?? none(values as CelValue[]);
+    run.charge(cost === undefined ? 1 : cost(values, result));
+    return result;
+  };
+}
+
+function dispatch(candidates: readonly Candidate[], values: readonly Result[]): Result | undefined {
+  const found = candidates.find(({ matchers }) =>
+    matchers.every((matches, index) => matches === undefined || values[index] instanceof CelFailure || matches(values[index])),
+  );
+  return found?.evaluate(...values);
+}
+
+/** Operators say less than functions. */
+function noOverload(name: string, values: readonly CelValue[]): CelFailure {
+  if (!/^[A-Za-z]/.test(name)) return noSuchOverload();
+  return fail(`no such overload: ${name}(${values.map(typeNameOf).join(", ")})`);
+}

@@ -1,0 +1,24 @@
+/** The expression language. Start with `standardEnvironment().extend(…)`; see README.md. */
+export type { Ast, Expr } from "./ast.ts";
+export { type CheckedAst, qualifiedName, type Reference } from "./checker.ts";
+export { noHints, sizeOrUnknown } from "./cost/estimate.ts";
+export * from "./cost/range.ts";
+export * from "./declarations.ts";
+export { type Environment, type Extension, standardEnvironment } from "./environment.ts";
+export { CelError, CelSyntaxError, type Issue } from "./errors.ts";
+export * from "./functions/costs.ts";
+export { declare, member, overload } from "./functions/declare.ts";
+export { optionalTypes } from "./functions/optional.ts";
+export { twoVariableComprehensions } from "./functions/two-variable.ts";
+export * from "./library.ts";
+export type { Activation, Evaluated, EvaluationOptions, Program } from "./program.ts";
+export * from "./types.ts";
+export { ArrayList, codePoints, HashMap, sizeOf } from "./values/containers.ts";
+export { compareNumbers, compareStrings, equal, isNumber } from "./values/equality.ts";
+export * from "./values/failure.ts";
+export * from "./values/int.ts";
+export { jsonValue } from "./values/json.ts";
+export { compileRegex } from "./values/regex.ts";
+export { formatTimestamp, parseTimestamp } from "./values/time.ts";
+export { typeNameOf } from "./values/type-names.ts";
+export * from "./values/value.ts";

@@ -1,0 +1,386 @@
+/**
+ * Expressions to closures. What is charged, and where, follows upstream's tracker: a name and each field or index after it are a unit
+ * each, literals of lists, maps and messages a fixed price, calls what their overload says; `&&`, `||` and `?:` nothing. Of the branches
+ * of `?:` that are names, the unit for the name itself is not charged. Source: cel-go's interpreter/planner.go and runtimecost.go
+ */
+import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from "./ast.ts";
+import { planCall } from "./call.ts";
+import type { CheckedAst } from "./checker.ts";
+import type { Features, TypeResolver } from "./declarations.ts";
+import { CelSyntaxError } from "./errors.ts";
+import { type Program, programOf, Run, type Step } from "./program.ts";
+import { find, hasField, selectField, selectIndex, selectOptional } from "./values/access.ts";
+import { ArrayList, HashMap, isMapKey } from "./values/containers.ts";
+import { equal } from "./values/equality.ts";
+import { CelFailure, fail, noSuchOverload } from "./values/failure.ts";
+import { typeNameOf } from "./values/type-names.ts";
+import { CelList, CelMap, CelOptional, CelTypeValue, type CelValue, type Result } from "./values/value.ts";
+
+/** Units of literals that are made at run time. */
+const listCost = 10;
+const mapCost = 30;
+const structCost = 40;
+
+export interface PlannerOptions {
+  readonly features: Features;
+  readonly types: TypeResolver;
+}
+
+/** A planned expression, and what whoever uses it may know of it. */
+export interface Planned {
+  readonly step: Step;
+  /** A name, or a field or index of something: `bare` is the same without the unit for the name itself. */
+  readonly bare?: Step;
+  /** Its value is known; it costs nothing. */
+  readonly constant?: { readonly value: CelValue };
+}
+
+/** @throws CelSyntaxError when a constant cannot be made, such as `duration("x")` */
+export function plan(checked: CheckedAst, options: PlannerOptions): Program {
+  const planner = new Planner(checked, options);
+  const { step } = planner.plan(checked.root);
+  return programOf(checked.type, step, planner.slots);
+}
+
+class Planner {
+  /** Variables of comprehensions, all told. */
+  slots = 0;
+  readonly #checked: CheckedAst;
+  readonly #options: PlannerOptions;
+  readonly #scopes: [name: string, slot: number][] = [];
+  /** What macros use twice is planned once. */
+  readonly #planned = new Map<number, Planned>();
+
+  constructor(checked: CheckedAst, options: PlannerOptions) {
+    this.#checked = checked;
+    this.#options = options;
+  }
+
+  plan(expr: Expr): Planned {
+    const before = this.#planned.get(expr.id);
+    if (before !== undefined) return before;
+    const planned = this.#plan(expr);
+    this.#planned.set(expr.id, planned);
+    return planned;
+  }
+
+  #plan(expr: Expr): Planned {
+    switch (expr.kind) {
+      case "constant":
+        return constant(expr.value);
+      case "identifier":
+        return this.#identifier(expr.id, expr.name);
+      case "select":
+        return this.#select(expr);
+      case "call":
+        return this.#call(expr);
+      case "list":
+        return this.#list(expr);
+      case "map":
+        return this.#map(expr);
+      case "struct":
+        return this.#struct(expr);
+      case "comprehension":
+        return this.#comprehension(expr);
+    }
+  }
+
+  #identifier(id: number, written: string): Planned {
+    const slot = this.#scopes.findLast(([name]) => name === written)?.[1];
+    if (slot !== undefined) return named((run) => run.locals[slot] as Result);
+    const reference = this.#checked.references.get(id);
+    const name = reference?.kind === "variable" ? reference.name : written;
+    const value = reference?.kind === "variable" ? reference.value : undefined;
+    if (value !== undefined) return value instanceof CelTypeValue ? constant(value) : named(() => value);
+    if (this.#checked.types.get(id)?.kind === "type") return constant(new CelTypeValue(this.#checked.types.get(id)?.parameters[0]?.name ?? name));
+    return named((run) => run.activation.get(name) ?? fail(`no such attribute(s): ${name}`));
+  }
+
+  #select(expr: Select): Planned {
+    const reference = this.#checked.references.get(expr.id);
+    if (reference?.kind === "variable") return this.#identifier(expr.id, reference.name);
+    const operand = bareOf(this.plan(expr.operand));
+    const { field } = expr;
+    if (expr.testOnly) return this.#presence(operand, field);
+    return named((run) => {
+      const value = operand(run);
+      if (value instanceof CelFailure) return value;
+      run.charge(1);
+      return selectField(value, field);
+    });
+  }
+
+  #presence(operand: Step, field: string): Planned {
+    const units = 1 + this.#options.features.presenceTestCost;
+    return {
+      step: (run) => {
+        const value = operand(run);
+        run.charge(units);
+        return value instanceof CelFailure ? value : hasField(value, field);
+      },
+    };
+  }
+
+  #call(expr: Call): Planned {
+    switch (expr.name) {
+      case "_&&_":
+        return this.#logical(expr, false);
+      case "_||_":
+        return this.#logical(expr, true);
+      case "_?_:_":
+        return this.#conditional(expr);
+      case "_[_]":
+        return this.#index(expr, selectIndex);
+      case "_[?_]":
+      case "_?._":
+        return this.#index(expr, selectOptional);
+      case "@in":
+        return this.#membership(expr) ?? this.#function(expr);
+      case "or":
+      case "orValue":
+        return this.#optionalOr(expr) ?? this.#function(expr);
+      default:
+        return this.#function(expr);
+    }
+  }
+
+  /** @param decisive the value of one side that decides, whatever the other is, even a failure */
+  #logical(expr: Call, decisive: boolean): Planned {
+    const [left, right] = expr.args.map((arg) => this.plan(arg).step) as [Step, Step];
+    return {
+      step: (run) => {
+        const one = left(run);
+        if (one === decisive) return decisive;
+        const other = right(run);
+        if (other === decisive) return decisive;
+        if (typeof one === "boolean" && typeof other === "boolean") return !decisive;
+        if (one instanceof CelFailure) return one;
+        return other instanceof CelFailure ? other : noSuchOverload();
+      },
+    };
+  }
+
+  #conditional(expr: Call): Planned {
+    const [condition, whenTrue, whenFalse] = expr.args.map((arg) => this.plan(arg)) as [Planned, Planned, Planned];
+    const [test, yes, no] = [condition.step, bareOf(whenTrue), bareOf(whenFalse)];
+    const step: Step = (run) => {
+      const value = test(run);
+      if (value === true) return yes(run);
+      if (value === false) return no(run);
+      return value instanceof CelFailure ? value : noSuchOverload();
+    };
+    return { step, bare: step };
+  }
+
+  #index(expr: Call, select: (operand: CelValue, key: CelValue) => Result): Planned {
+    const [container, key] = expr.args.map((arg) => this.plan(arg)) as [Planned, Planned];
+    const [operand, index] = [bareOf(container), bareOf(key)];
+    return named((run) => {
+      const value = operand(run);
+      if (value instanceof CelFailure) return value;
+      const at = index(run);
+      run.charge(1);
+      return at instanceof CelFailure ? at : select(value, at);
+    });
+  }
+
+  /** In a list of constants: upstream looks it up in a set, and charges nothing. */
+  #membership(expr: Call): Planned | undefined {
+    const [element, container] = expr.args.map((arg) => this.plan(arg)) as [Planned, Planned];
+    const list = container.constant?.value;
+    if (!this.#options.features.foldConstants || !(list instanceof CelList)) return undefined;
+    if (list.size === 0) return constant(false);
+    const strings = new Set<CelValue>();
+    const others: CelValue[] = [];
+    for (let at = 0; at < list.size; at++) typeof list.at(at) === "string" ? strings.add(list.at(at)) : others.push(list.at(at));
+    return {
+      step: (run) => {
+        const value = element.step(run);
+        if (value instanceof CelFailure) return value;
+        return typeof value === "string" ? strings.has(value) : others.some((other) => equal(value, other));
+      },
+    };
+  }
+
+  /** `a.or(b)` and `a.orValue(b)`: b is not looked at when there is an a. Neither costs anything. */
+  #optionalOr(expr: Call): Planned | undefined {
+    const reference = this.#checked.references.get(expr.id);
+    if (expr.target === undefined || reference?.kind !== "call" || !reference.overloads[0]?.id.startsWith("optional_or")) return undefined;
+    const [left, right] = [this.plan(expr.target).step, this.plan(expr.args[0] as Expr).step];
+    const unwrap = expr.name === "orValue";
+    return {
+      step: (run) => {
+        const value = left(run);
+        if (value instanceof CelFailure) return value;
+        if (!(value instanceof CelOptional)) return noSuchOverload();
+        if (value.value !== undefined) return unwrap ? value.value : value;
+        const other = right(run);
+        return unwrap || other instanceof CelOptional || other instanceof CelFailure ? other : noSuchOverload();
+      },
+    };
+  }
+
+  #function(expr: Call): Planned {
+    const reference = this.#checked.references.get(expr.id);
+    const qualified = reference?.kind === "call" && reference.qualified;
+    const exprs = expr.target === undefined || qualified ? expr.args : [expr.target, ...expr.args];
+    const args = exprs.map((arg) => this.plan(arg));
+    if (reference?.kind !== "call") return { step: () => fail(`unknown function: ${expr.name}`) };
+    const step = planCall(
+      reference.declaration,
+      reference.overloads,
+      args.map((arg) => arg.step),
+    );
+    const folds = this.#options.features.foldConstants && conversions.has(expr.name) && args.length === 1 && args[0]?.constant !== undefined;
+    return folds ? this.#fold(expr, step) : { step };
+  }
+
+  /** Conversions of constants are made now, and cost nothing. */
+  #fold(expr: Expr, step: Step): Planned {
+    const value = step(new Run(new Map(), 0, {}));
+    if (value instanceof CelFailure) throw new CelSyntaxError(this.#checked.source, [{ offset: expr.offset, message: value.message }]);
+    return constant(value);
+  }
+
+  #literal(expr: Expr, parts: readonly Planned[], step: Step): Planned {
+    if (!this.#options.features.foldConstants || parts.some((part) => part.constant === undefined)) return { step };
+    const value = step(new Run(new Map(), 0, {}));
+    if (value instanceof CelFailure) return { step };
+    return expr.kind === "struct" ? { step } : constant(value);
+  }
+
+  #list(expr: ListLiteral): Planned {
+    const parts = expr.elements.map((element) => this.plan(element));
+    const steps = parts.map((part) => part.step);
+    const optional = expr.elements.map((_, index) => expr.optionalIndices.has(index));
+    const step: Step = (run) => {
+      const items: CelValue[] = [];
+      for (let at = 0; at < steps.length; at++) {
+        const value = (steps[at] as Step)(run);
+        if (value instanceof CelFailure) return value;
+        if (optional[at] === true) {
+          if (!(value instanceof CelOptional)) return notOptional(value);
+          if (value.value !== undefined) items.push(value.value);
+        } else {
+          items.push(value);
+        }
+      }
+      run.charge(listCost);
+      return new ArrayList(items);
+    };
+    return this.#literal(expr, parts, step);
+  }
+
+  #map(expr: MapLiteral): Planned {
+    const keys = expr.entries.map((entry) => this.plan(entry.key));
+    const values = expr.entries.map((entry) => this.plan(entry.value));
+    const step: Step = (run) => {
+      const pairs: [CelValue, CelValue][] = [];
+      for (const [at, entry] of expr.entries.entries()) {
+        const key = (keys[at] as Planned).step(run);
+        if (key instanceof CelFailure) return key;
+        const value = (values[at] as Planned).step(run);
+        if (value instanceof CelFailure) return value;
+        if (!isMapKey(key)) return fail(`unsupported key type: ${typeNameOf(key)}`);
+        if (!entry.optional) pairs.push([key, value]);
+        else if (!(value instanceof CelOptional)) return notOptional(value);
+        else if (value.value !== undefined) pairs.push([key, value.value]);
+      }
+      run.charge(mapCost);
+      return HashMap.of(pairs);
+    };
+    return this.#literal(expr, [...keys, ...values], step);
+  }
+
+  #struct(expr: StructLiteral): Planned {
+    const values = expr.fields.map((field) => this.plan(field.value));
+    const typeName = this.#checked.types.get(expr.id)?.name ?? expr.name;
+    return {
+      step: (run) => {
+        const fields = new Map<string, CelValue>();
+        for (const [at, field] of expr.fields.entries()) {
+          const value = (values[at] as Planned).step(run);
+          if (value instanceof CelFailure) return value;
+          if (!field.optional) fields.set(field.name, value);
+          else if (!(value instanceof CelOptional)) return notOptional(value);
+          else if (value.value !== undefined) fields.set(field.name, value.value);
+        }
+        run.charge(structCost);
+        return this.#options.types.create(typeName, fields);
+      },
+    };
+  }
+
+  #comprehension(expr: Comprehension): Planned {
+    const range = this.plan(expr.range).step;
+    const init = this.plan(expr.init).step;
+    const depth = this.#scopes.length;
+    const accumulator = this.#declare(expr.accumulator);
+    const first = this.#declare(expr.variable);
+    const second = expr.variable2 === undefined ? -1 : this.#declare(expr.variable2);
+    const condition = this.plan(expr.condition).step;
+    const step = this.plan(expr.step).step;
+    this.#scopes.length = depth + 1;
+    const result = this.plan(expr.result).step;
+    this.#scopes.length = depth;
+    /** @returns whether to go on */
+    const turn = (run: Run): boolean => {
+      run.iterate();
+      if (condition(run) === false) return false;
+      run.locals[accumulator] = step(run);
+      return true;
+    };
+    return {
+      step: (run) => {
+        const over = range(run);
+        if (over instanceof CelFailure) return over;
+        run.locals[accumulator] = init(run);
+        if (over instanceof CelList) {
+          for (let at = 0; at < over.size; at++) {
+            if (second === -1) run.locals[first] = over.at(at);
+            else [run.locals[first], run.locals[second]] = [at, over.at(at)];
+            if (!turn(run)) break;
+          }
+        } else if (over instanceof CelMap) {
+          for (const key of over.keys()) {
+            run.locals[first] = key;
+            if (second !== -1) run.locals[second] = find(over, key) as CelValue;
+            if (!turn(run)) break;
+          }
+        } else {
+          return fail(`got '${typeNameOf(over)}', expected iterable type`);
+        }
+        return result(run);
+      },
+    };
+  }
+
+  #declare(name: string): number {
+    this.#scopes.push([name, this.slots]);
+    return this.slots++;
+  }
+}
+
+/** Source: cel-go's IsTypeConversionFunction */
+const conversions = new Set(["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"]);
+
+function constant(value: CelValue): Planned {
+  return { step: () => value, constant: { value } };
+}
+
+function named(bare: Step): Planned {
+  const step: Step = (run) => {
+    const value = bare(run);
+    run.charge(1);
+    return value;
+  };
+  return { step, bare };
+}
+
+function bareOf(planned: Planned): Step {
+  return planned.bare ?? planned.step;
+}
+
+function notOptional(value: CelValue): CelFailure {
+  return fail(`cannot initialize optional entry '?' from non-optional value ${typeNameOf(value)}`);
+}

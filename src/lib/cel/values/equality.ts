@@ -1,0 +1,89 @@
+/** Equality and order of values. Source: cel-spec, "Equality" and "Ordering" */
+import { isInt } from "./int.ts";
+import {
+  CelDouble,
+  CelDuration,
+  type CelInt,
+  CelList,
+  CelMap,
+  CelObject,
+  CelOpaque,
+  CelOptional,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  type CelValue,
+} from "./value.ts";
+
+export type CelNumber = CelInt | CelUint | CelDouble;
+
+/** As a JavaScript number or bigint, whose comparisons are exact across the two. */
+export function rawNumber(value: CelNumber): number | bigint {
+  return typeof value === "number" || typeof value === "bigint" ? value : value.value;
+}
+
+export function isNumber(value: unknown): value is CelNumber {
+  return isInt(value) || value instanceof CelDouble || value instanceof CelUint;
+}
+
+/** Values of different types differ, but for numbers, which are compared as numbers. NaN equals nothing. */
+export function equal(left: CelValue, right: CelValue): boolean {
+  if (left === right) return true;
+  if (typeof left === "string" || typeof left === "boolean" || left === null || right === null) return false;
+  if (isNumber(left)) return isNumber(right) && compareNumbers(left, right) === 0;
+  if (typeof right !== "object") return false;
+  if (left instanceof CelList) return right instanceof CelList && (left.equals(right) ?? equalLists(left, right));
+  if (left instanceof CelMap) return right instanceof CelMap && equalMaps(left, right);
+  if (left instanceof CelObject) return right instanceof CelObject && left.equals(right);
+  if (left instanceof CelTimestamp) return right instanceof CelTimestamp && left.nanoseconds === right.nanoseconds;
+  if (left instanceof CelDuration) return right instanceof CelDuration && left.nanoseconds === right.nanoseconds;
+  if (left instanceof CelTypeValue) return right instanceof CelTypeValue && left.name === right.name;
+  if (left instanceof CelOptional) return right instanceof CelOptional && equalOptionals(left, right);
+  if (left instanceof CelOpaque) return right instanceof CelOpaque && left.equals(right);
+  return left instanceof Uint8Array && right instanceof Uint8Array && compareBytes(left, right) === 0;
+}
+
+function equalLists(left: CelList, right: CelList): boolean {
+  if (left.size !== right.size) return false;
+  for (let at = 0; at < left.size; at++) if (!equal(left.at(at), right.at(at))) return false;
+  return true;
+}
+
+function equalMaps(left: CelMap, right: CelMap): boolean {
+  if (left.size !== right.size) return false;
+  return left.keys().every((key) => {
+    const other = right.find(key);
+    return other !== undefined && equal(left.find(key) as CelValue, other);
+  });
+}
+
+function equalOptionals(left: CelOptional, right: CelOptional): boolean {
+  if (left.value === undefined || right.value === undefined) return left.value === right.value;
+  return equal(left.value, right.value);
+}
+
+export function compareBytes(left: Uint8Array, right: Uint8Array): number {
+  return Buffer.compare(left, right);
+}
+
+/** By code points, which is the order of the UTF-8 bytes too. */
+export function compareStrings(left: string, right: string): number {
+  const shorter = Math.min(left.length, right.length);
+  for (let at = 0; at < shorter; at++) {
+    const [one, other] = [left.charCodeAt(at), right.charCodeAt(at)];
+    if (one !== other) return isSurrogate(one) === isSurrogate(other) ? one - other : isSurrogate(one) ? 1 : -1;
+  }
+  return left.length - right.length;
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
+}
+
+/** @returns undefined when one is NaN */
+export function compareNumbers(left: CelNumber, right: CelNumber): number | undefined {
+  const [one, other] = [rawNumber(left), rawNumber(right)];
+  if (one < other) return -1;
+  if (one > other) return 1;
+  return one >= other ? 0 : undefined;
+}

@@ -1,0 +1,39 @@
+/** Doubles as Go reads and writes them. */
+import { type CelFailure, fail } from "./failure.ts";
+
+/** Go's `%g`: the shortest digits that read back, with an exponent below -4 and from 21 on. */
+export function formatDouble(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
+  if (value === 0) return Object.is(value, -0) ? "-0" : "0";
+  const [mantissa, exponentText] = value.toExponential().split("e") as [string, string];
+  const exponent = Number(exponentText);
+  if (exponent >= -4 && exponent < 21) return plain(value, mantissa, exponent);
+  return `${mantissa}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
+}
+
+function plain(value: number, mantissa: string, exponent: number): string {
+  if (exponent >= 0) return String(value);
+  const digits = mantissa.replace(/^-/, "").replace(".", "");
+  return `${value < 0 ? "-" : ""}0.${"0".repeat(-exponent - 1)}${digits}`;
+}
+
+/** Seconds with as many places as there are, and an `s`. */
+export function formatSeconds(nanoseconds: bigint): string {
+  const seconds = Number(nanoseconds) / 1e9;
+  const [mantissa, exponent] = seconds.toExponential().split("e") as [string, string];
+  return `${seconds === 0 ? "0" : Number(exponent) >= 0 ? String(seconds) : plain(seconds, mantissa, Number(exponent))}s`;
+}
+
+const decimal = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
+const infinite = /^([+-]?)inf(?:inity)?$/i;
+
+/** @returns the number, or a failure in the words of Go's ParseFloat */
+export function parseDouble(text: string): number | CelFailure {
+  const infinity = infinite.exec(text);
+  if (infinity !== null) return infinity[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  if (/^nan$/i.test(text)) return Number.NaN;
+  if (!decimal.test(text)) return fail(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+  const value = Number(text);
+  return Number.isFinite(value) ? value : fail(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: value out of range`);
+}

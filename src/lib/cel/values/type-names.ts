@@ -1,0 +1,87 @@
+/** Types of values at run time. */
+import type { CelType } from "../types.ts";
+import { isInt } from "./int.ts";
+import {
+  CelDouble,
+  CelDuration,
+  CelList,
+  CelMap,
+  CelObject,
+  CelOpaque,
+  CelOptional,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  type CelValue,
+} from "./value.ts";
+
+/** What `type(value)` is called. */
+export function typeNameOf(value: CelValue): string {
+  if (value === null) return "null_type";
+  if (isInt(value)) return "int";
+  if (typeof value === "boolean") return "bool";
+  if (typeof value === "string") return "string";
+  if (value instanceof CelOpaque) return value.type.name;
+  if (value instanceof CelObject) return value.typeName;
+  if (value instanceof CelList) return "list";
+  if (value instanceof CelMap) return "map";
+  return names.find(([of]) => value instanceof of)?.[1] as string;
+}
+
+const names: [new (...args: never[]) => unknown, string][] = [
+  [CelDouble, "double"],
+  [CelUint, "uint"],
+  [CelTimestamp, "google.protobuf.Timestamp"],
+  [CelDuration, "google.protobuf.Duration"],
+  [CelTypeValue, "type"],
+  [CelOptional, "optional_type"],
+  [Uint8Array, "bytes"],
+];
+
+/** Whether a value may be given where the declaration says this type; undefined: every value may. */
+export function matcherOf(type: CelType): ((value: unknown) => boolean) | undefined {
+  switch (type.kind) {
+    case "bool":
+      return (value) => typeof value === "boolean";
+    case "int":
+      return isInt;
+    case "uint":
+      return (value) => value instanceof CelUint;
+    case "double":
+      return (value) => value instanceof CelDouble;
+    case "string":
+      return (value) => typeof value === "string";
+    case "bytes":
+      return (value) => value instanceof Uint8Array;
+    case "timestamp":
+      return (value) => value instanceof CelTimestamp;
+    case "duration":
+      return (value) => value instanceof CelDuration;
+    case "list":
+      return listMatcher(type.parameters[0]);
+    case "map":
+      return (value) => value instanceof CelMap;
+    case "type":
+      return (value) => value instanceof CelTypeValue;
+    case "null":
+      return (value) => value === null;
+    case "object":
+      return (value) => value instanceof CelObject;
+    case "opaque":
+      return opaqueMatcher(type);
+    default:
+      return undefined;
+  }
+}
+
+/** The first element tells lists apart, as it does upstream. */
+function listMatcher(element: CelType | undefined): (value: unknown) => boolean {
+  const matches = element === undefined ? undefined : matcherOf(element);
+  if (matches === undefined) return (value) => value instanceof CelList;
+  return (value) => value instanceof CelList && (value.size === 0 || matches(value.at(0)));
+}
+
+function opaqueMatcher(type: CelType): (value: unknown) => boolean {
+  if (type.name === "optional_type") return (value) => value instanceof CelOptional;
+  return (value) => value instanceof CelOpaque && value.type.name === type.name;
+}
