@@ -2,6 +2,7 @@
 
 import type { WatchScope } from "../../registry/watch.ts";
 import type { Resolved } from "../../resource/contract.ts";
+import { PieceMemory } from "../representation/pieces.ts";
 import { type EventForm, WatchEncoder } from "./watch-encoder.ts";
 
 export interface OpenWatchesOptions {
@@ -12,6 +13,8 @@ export interface OpenWatchesOptions {
 }
 
 export interface OpenWatches extends OpenWatchesOptions {
+  /** Of what is written to one watch alone. */
+  readonly memory: PieceMemory;
   /** Ends every watch as its timeout would, at shutdown. Watches that come later end at once. */
   endAll(): void;
   readonly size: number;
@@ -27,6 +30,7 @@ export function openWatches(options: OpenWatchesOptions): OpenWatches {
   let ended = false;
   return {
     ...options,
+    memory: new PieceMemory(),
     endAll() {
       ended = true;
       for (const end of [...ends]) end();

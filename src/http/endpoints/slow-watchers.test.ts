@@ -7,6 +7,7 @@ import { type EntrySource, makeEntry } from "../../watch-cache/entry.ts";
 import { openWatchCache } from "../../watch-cache/watch-cache.ts";
 import type { BodyStream } from "../contract.ts";
 import { jsonLines } from "../representation/event-framing.ts";
+import { PieceMemory } from "../representation/pieces.ts";
 import { WatchEncoder } from "./watch-encoder.ts";
 import { startWatch } from "./watch-stream.ts";
 
@@ -84,11 +85,24 @@ for (const [what, kept, does, want] of rows) {
       bookmarkOf: () => Buffer.alloc(0),
       statusOf: () => Buffer.alloc(0),
     };
+    const memory = new PieceMemory();
     const encoder = new WatchEncoder(form, scope);
     const plan = { scope, initial: undefined, from: revision, initialEventsEnd: undefined, refused: undefined };
     const clients = Array.from({ length: 11 }, () => new Client());
     for (const stream of clients) {
-      startWatch({ stream, cache, clock, plan, encoder, sent: () => {}, bookmarks: false, firstDiffers: false, timeoutMs: 1e9, refused: undefined });
+      startWatch({
+        stream,
+        cache,
+        clock,
+        plan,
+        encoder,
+        memory,
+        sent: () => {},
+        bookmarks: false,
+        firstDiffers: false,
+        timeoutMs: 1e9,
+        refused: undefined,
+      });
     }
     const [slow, ...others] = clients as [Client, ...Client[]];
     const value = (name: string): Buffer => Buffer.from(`${head}"metadata":{"name":"${name}"},"data":"${"x".repeat(objectBytes)}"}`);

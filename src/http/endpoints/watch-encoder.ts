@@ -2,6 +2,7 @@
 import type { WatchScope } from "../../registry/watch.ts";
 import type { CacheEvent, Entry } from "../../watch-cache/contract.ts";
 import type { EventFraming, FramedEvent } from "../representation/event-framing.ts";
+import type { PieceMemory } from "../representation/pieces.ts";
 import type { StatusBody } from "../respond.ts";
 
 /** How a watcher wants objects. */
@@ -60,9 +61,10 @@ export class WatchEncoder {
     return events.length === 0 ? undefined : this.#join(events);
   }
 
-  /** Synthetic ADDED events. */
-  encodeAdded(entries: readonly Entry[], isFirst: boolean): EncodedEvents {
-    return this.#join(entries.map((entry, index) => ({ type: "ADDED", object: this.#form.objectOf(entry, isFirst && index === 0) })));
+  /** Synthetic ADDED events, for one watcher. @param memory where they may be made */
+  encodeAdded(entries: readonly Entry[], { isFirst, memory }: { readonly isFirst: boolean; readonly memory: PieceMemory }): EncodedEvents {
+    const events = entries.map((entry, index) => ({ type: "ADDED" as const, object: this.#form.objectOf(entry, isFirst && index === 0) }));
+    return this.#join(events, memory);
   }
 
   /** One event, no matter whether it is in scope. */
@@ -74,7 +76,7 @@ export class WatchEncoder {
     return this.#form.framing.join([{ type: "ERROR", object: this.#form.statusOf(status) }]);
   }
 
-  #join(events: readonly FramedEvent[]): EncodedEvents {
-    return { bytes: this.#form.framing.join(events), count: events.length };
+  #join(events: readonly FramedEvent[], memory?: PieceMemory): EncodedEvents {
+    return { bytes: this.#form.framing.join(events, memory), count: events.length };
   }
 }

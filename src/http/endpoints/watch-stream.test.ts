@@ -6,6 +6,7 @@ import type { WatchPlan, WatchScope } from "../../registry/watch.ts";
 import type { CacheEvent, CacheSubscriber, Entry, Snapshot, WatchCache } from "../../watch-cache/contract.ts";
 import type { BodyStream } from "../contract.ts";
 import { jsonLines } from "../representation/event-framing.ts";
+import { PieceMemory } from "../representation/pieces.ts";
 import { openWatches } from "./open-watches.ts";
 import { type EventForm, WatchEncoder } from "./watch-encoder.ts";
 import { startWatch, type WatchStreamOptions } from "./watch-stream.ts";
@@ -61,6 +62,7 @@ function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {
     cache,
     plan: plan(),
     encoder: new WatchEncoder(form, scope),
+    memory: new PieceMemory(),
     sent() {},
     bookmarks: false,
     firstDiffers: false,
@@ -135,7 +137,7 @@ test("the bookmark that ends initial events waits for the version that was named
 });
 
 test("initial events wait for a slow reader, piece by piece", async () => {
-  const big = "x".repeat(40_000);
+  const big = "x".repeat(80_000);
   const watch = fixture({ plan: plan({ initial: snapshot(entry(big), entry(big), entry("last")) }) });
   assert.equal(watch.seen.length, 2);
   await watch.drain();

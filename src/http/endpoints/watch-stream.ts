@@ -4,6 +4,7 @@ import { ApiError } from "../../api/errors.ts";
 import type { WatchPlan } from "../../registry/watch.ts";
 import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "../../watch-cache/contract.ts";
 import type { BodyStream } from "../contract.ts";
+import { type PieceMemory, pieceBytes } from "../representation/pieces.ts";
 import { statusBody } from "../respond.ts";
 import type { WatchEncoder } from "./watch-encoder.ts";
 
@@ -13,6 +14,8 @@ export interface WatchStreamOptions {
   readonly clock: Clock;
   readonly plan: WatchPlan;
   readonly encoder: WatchEncoder;
+  /** Of the initial events, which go to this watcher alone. */
+  readonly memory: PieceMemory;
   /** Told how many events were sent, bookmarks aside. */
   readonly sent: (events: number) => void;
   readonly bookmarks: boolean;
@@ -28,9 +31,6 @@ const bookmarkMs = 60_000;
 const pendingBytesMax = 512 << 10;
 /** A watcher that reads nothing for so long is cut off. */
 const stalledMs = 30_000;
-/** Initial events that go in one piece. */
-const pieceBytes = 64 << 10;
-
 /** @returns ends the watch; may be called again, and after the client has gone */
 export function startWatch(options: WatchStreamOptions): () => void {
   const watch = new WatchStream(options);
@@ -68,7 +68,7 @@ class WatchStream {
 
   /** In pieces; the next one when the socket has taken the last, and others had their turn. */
   #sendInitial(objects: Iterator<Entry>): void {
-    const { stream, encoder, firstDiffers, sent } = this.#options;
+    const { stream, encoder, firstDiffers, sent, memory } = this.#options;
     const entries: Entry[] = [];
     let bytes = 0;
     let next = objects.next();
@@ -78,8 +78,8 @@ class WatchStream {
       if (bytes >= pieceBytes) break;
     }
     if (entries.length > 0) {
-      const { bytes, count } = encoder.encodeAdded(entries, firstDiffers && this.#isFirst);
-      stream.write(bytes);
+      const { bytes, count } = encoder.encodeAdded(entries, { isFirst: firstDiffers && this.#isFirst, memory });
+      stream.write(bytes, () => memory.release(bytes));
       sent(count);
       this.#isFirst = false;
     }

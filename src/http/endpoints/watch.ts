@@ -31,6 +31,7 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
     clock: registry.clock,
     plan,
     encoder: shared.encoder,
+    memory: watches.memory,
     sent: watches.counterOf(resolved.resource.definition.group, resolved.version.version, resolved.resource.definition.resource),
     bookmarks: options.allowWatchBookmarks,
     firstDiffers: context.representation.kind === "table",

@@ -1,5 +1,6 @@
 /** How the events of a watch follow each other in its answer. Source: resource-api §4.4; upstream's streaming serializers. */
 import { Writer } from "../../lib/protobuf/writer.ts";
+import type { PieceMemory } from "./pieces.ts";
 
 export interface FramedEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
@@ -9,8 +10,11 @@ export interface FramedEvent {
 
 export interface EventFraming {
   readonly contentType: string;
-  /** @returns memory of its own, which is sent to many */
-  join(events: readonly FramedEvent[]): Buffer;
+  /**
+   * @param memory where the bytes may be made that go to one watcher alone
+   * @returns otherwise memory of its own, which is sent to many
+   */
+  join(events: readonly FramedEvent[], memory?: PieceMemory): Buffer;
   /** One event where something else tells where it ends. */
   message(event: FramedEvent): Buffer;
   /** Whether messages are UTF-8. */
@@ -45,10 +49,10 @@ const heads = {
 const closeBrace = 0x7d;
 const newline = 0x0a;
 
-function joinLines(events: readonly FramedEvent[]): Buffer {
+function joinLines(events: readonly FramedEvent[], memory?: PieceMemory): Buffer {
   let length = 0;
   for (const { type, object } of events) length += heads[type].length + object.length + 2;
-  const bytes = Buffer.allocUnsafeSlow(length);
+  const bytes = memory?.take(length) ?? Buffer.allocUnsafeSlow(length);
   let at = 0;
   for (const { type, object } of events) {
     at += heads[type].copy(bytes, at);
