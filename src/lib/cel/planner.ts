@@ -93,7 +93,10 @@ class Planner {
     const value = reference?.kind === "variable" ? reference.value : undefined;
     if (value !== undefined) return value instanceof CelTypeValue ? constant(value) : named(() => value);
     if (this.#checked.types.get(id)?.kind === "type") return constant(new CelTypeValue(this.#checked.types.get(id)?.parameters[0]?.name ?? name));
-    return named((run) => run.activation.get(name) ?? fail(`no such attribute(s): ${name}`));
+    return named((run) => {
+      const bound = run.activation.get(name);
+      return bound === undefined ? fail(`no such attribute(s): ${name}`) : bound;
+    });
   }
 
   #select(expr: Select): Planned {

@@ -6,9 +6,9 @@ import { CelList, CelMap, CelObject, CelOptional, type CelValue, optionalNone, t
 
 /** `operand.name`. Of an optional, an optional. */
 export function selectField(operand: CelValue, name: string): Result {
-  if (operand instanceof CelObject) return operand.field(name) ?? fail(`no such key: ${name}`);
-  if (operand instanceof CelMap) return operand.find(name) ?? fail(`no such key: ${name}`);
-  return operand instanceof CelOptional ? optionalOf(find(operand, name)) : noSuchOverload();
+  if (operand instanceof CelObject) return found(operand.field(name), name);
+  if (operand instanceof CelMap) return found(operand.find(name), name);
+  return operand instanceof CelOptional ? selectOptional(operand, name) : noSuchOverload();
 }
 
 /** `operand[key]`. Of an optional, an optional. */
@@ -18,9 +18,14 @@ export function selectIndex(operand: CelValue, key: CelValue): Result {
     if (at === undefined) return fail(`unsupported index type '${typeNameOf(key)}' in list`);
     return at >= 0 && at < operand.size && Number.isInteger(at) ? operand.at(at) : fail(`index out of bounds: ${at}`);
   }
-  if (operand instanceof CelMap) return operand.find(key) ?? fail(`no such key: ${keyText(key)}`);
+  if (operand instanceof CelMap) return found(operand.find(key), key);
   if (operand instanceof CelObject && typeof key === "string") return selectField(operand, key);
-  return operand instanceof CelOptional ? optionalOf(find(operand, key)) : noSuchOverload();
+  return operand instanceof CelOptional ? selectOptional(operand, key) : noSuchOverload();
+}
+
+/** Null is a value. */
+function found(value: CelValue | undefined, key: CelValue): Result {
+  return value === undefined ? fail(`no such key: ${keyText(key)}`) : value;
 }
 
 function indexOf(key: CelValue): number | undefined {

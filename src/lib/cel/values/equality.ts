@@ -82,7 +82,8 @@ function isSurrogate(unit: number): boolean {
 
 /** @returns undefined when one is NaN */
 export function compareNumbers(left: CelNumber, right: CelNumber): number | undefined {
-  const [one, other] = [rawNumber(left), rawNumber(right)];
+  let [one, other] = [rawNumber(left), rawNumber(right)];
+  if (typeof one !== typeof other) [one, other] = [Number(one), Number(other)]; // A double is compared with what is nearest to the integer.
   if (one < other) return -1;
   if (one > other) return 1;
   return one >= other ? 0 : undefined;
