@@ -9,7 +9,7 @@ import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { insert } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
-import { trackManagedFields } from "./managed-fields.ts";
+import { trackManagedFields } from "./managed-fields/track.ts";
 import { checkNamespace, parseResourceVersion } from "./preconditions.ts";
 import { dedupOwnerReferences, fillSystemFields, needsName, wipeSystemFields } from "./prepare.ts";
 import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
@@ -40,7 +40,7 @@ async function createOnce(registry: RegistryContext, request: CreateRequest, obj
   wipeSystemFields(object.metadata);
   checkNamespace(object, request.namespace);
   dedupOwnerReferences(object.metadata, request.warnings, "sent");
-  trackManagedFields(object, undefined);
+  trackManagedFields(registry, request, object, undefined);
   const attributes = createAttributes(request, object);
   try {
     const mutating = registry.admission.mutate(attributes);

@@ -85,7 +85,7 @@ function invalidPatch(value: string, why: string): ApiError {
 }
 
 /** The object as the request's version shows it. @param object in the storage version; used up */
-function atVersion(object: KubeObject, { resource, version }: Resolved): KubeObject {
+export function atVersion(object: KubeObject, { resource, version }: Resolved): KubeObject {
   const { resourceVersion } = object.metadata;
   let shown = object;
   if (version.conversion !== undefined) {

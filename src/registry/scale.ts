@@ -1,17 +1,22 @@
 /** Writes of the `scale` subresource: an update of the object that changes nothing but its replicas. Source: upstream's scale REST of the workloads. */
 import { conflict, invalid, methodNotAllowed } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
-import type { KubeObject } from "../api/object.ts";
+import type { KubeObject, ManagedFieldsEntry } from "../api/object.ts";
 import { validateObjectMeta } from "../api/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../api/validation/names.ts";
 import type { Resource, ScaleMapping } from "../resource/contract.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
+import { requestVersion, scaleContext } from "./managed-fields/merge-context.ts";
+import { parentEntries, scaleEntries } from "./managed-fields/scale.ts";
+import { setEntries, trackScale } from "./managed-fields/track.ts";
 import { checkNames } from "./preconditions.ts";
 import { storedResource, storeOf } from "./resource-names.ts";
 import { update } from "./update.ts";
 
 export interface ScaleRequest extends WriteRequest {
   readonly ifMatch?: string | undefined;
+  /** Unless false, replicas that `next` changes become the writer's. False where it sets `metadata.managedFields` itself. */
+  readonly tracksManagers?: boolean;
   /** The wanted Scale. @param current the present one, a fresh copy at each call @throws ApiError to end the write */
   next(current: () => KubeObject): KubeObject;
 }
@@ -20,20 +25,31 @@ export interface ScaleRequest extends WriteRequest {
 export async function updateScale(registry: RegistryContext, request: ScaleRequest): Promise<KubeObject> {
   const { resource } = request.target;
   const mapping = scaleMapping(resource);
+  const context = scaleContext();
   const written = await update(registry, {
     ...request,
+    tracksManagers: false,
     next(current) {
       const object = (current as NonNullable<typeof current>)(); // No kind with a scale is created by an update.
-      const scale = request.next(() => mapping.toScale(object));
+      const { managedFields } = object.metadata;
+      const live = (): KubeObject => withEntries(mapping.toScale(object), scaleEntries(managedFields));
+      const scale = request.next(live);
+      if (request.tracksManagers !== false) trackScale(registry, request, scale, live(), context);
       checkNames(scale, request);
       checkScale(resource, object, scale);
       mapping.applyScale(object, Number(scale.spec?.replicas ?? 0));
+      setEntries(object, parentEntries(managedFields, scale.metadata.managedFields, requestVersion(request.target)));
       if (scale.metadata.resourceVersion === undefined) delete object.metadata.resourceVersion;
       else object.metadata.resourceVersion = scale.metadata.resourceVersion;
       return object;
     },
   });
   return mapping.toScale("entry" in written ? storeOf(resource).decode(written.entry) : written.object);
+}
+
+function withEntries(scale: KubeObject, entries: ManagedFieldsEntry[] | undefined): KubeObject {
+  setEntries(scale, entries);
+  return scale;
 }
 
 /** @throws ApiError 405 where there is no such subresource */

@@ -4,13 +4,15 @@ import { notFound } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
 import type { KubeObject } from "../api/object.ts";
 import { validateObjectMetaUpdate } from "../api/validation/metadata.ts";
+import { equalValues } from "../lib/schema/equal.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
+import type { Struct } from "../lib/schema/schema.ts";
 import type { Strategy, StrategyContext, SubresourceRules } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { commitWithRetry, type Step } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { checkNoVersion, createAttributes, prepareNew, undoAll } from "./create.ts";
-import { trackManagedFields } from "./managed-fields.ts";
+import { sameButTimes, trackManagedFields } from "./managed-fields/track.ts";
 import { checkIfMatch, checkNames, checkUid, checkVersion } from "./preconditions.ts";
 import { contentDiffers, dedupOwnerReferences, keepAllBut, keepField, keepSystemFields, raiseGeneration, wipeSystemFields } from "./prepare.ts";
 import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
@@ -23,6 +25,8 @@ export interface UpdateRequest extends WriteRequest {
   readonly ifMatch?: string | undefined;
   /** Creates what does not exist, whatever the kind's table says (apply). */
   readonly createsMissing?: boolean;
+  /** Unless false, what `next` changes becomes the writer's. False where it sets `metadata.managedFields` itself. */
+  readonly tracksManagers?: boolean;
   /**
    * The wanted object in the storage version, the registry's to change. Called once for each attempt: another writer may win.
    * @param current a fresh copy of the object as it is, at each call; undefined when there is none
@@ -62,7 +66,7 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   const next = await request.next(() => store.decode(existing));
   checkNames(next, request);
   dedupOwnerReferences(next.metadata, request.warnings, "sent");
-  trackManagedFields(next, old);
+  if (request.tracksManagers !== false) trackManagedFields(registry, request, next, old);
   const attributes = { ...updateAttributes(request, next, old), undo };
   const mutating = registry.admission.mutate(attributes);
   if (mutating !== undefined) await mutating;
@@ -74,7 +78,17 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   await checkValidUpdate(request, rules, next, old, context);
   const validating = registry.admission.validate(attributes);
   if (validating !== undefined) await validating;
-  return isFinished(next, old, strategy) ? { do: "remove", object: next } : { do: "put", object: next };
+  if (isFinished(next, old, strategy)) return { do: "remove", object: next };
+  keepTimes(next, old, store.form.schema);
+  return { do: "put", object: next };
+}
+
+/** A write that changes nothing but when it was is none. */
+function keepTimes(next: KubeObject, old: KubeObject, schema: Struct): void {
+  const { managedFields } = next.metadata;
+  if (managedFields === undefined || !sameButTimes(managedFields, old.metadata.managedFields)) return;
+  next.metadata.managedFields = old.metadata.managedFields as NonNullable<typeof managedFields>;
+  if (!equalValues(next, old, schema)) next.metadata.managedFields = managedFields;
 }
 
 function updateAttributes(request: UpdateRequest, object: KubeObject, oldObject: KubeObject): AdmissionAttributes {
@@ -151,7 +165,7 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   checkNames(object, request);
   wipeSystemFields(object.metadata);
   dedupOwnerReferences(object.metadata, request.warnings, "sent");
-  trackManagedFields(object, undefined);
+  if (request.tracksManagers !== false) trackManagedFields(registry, request, object, undefined);
   const attributes = { ...createAttributes(request, object), undo };
   await registry.admission.mutate(attributes);
   await prepareNew(registry, request, object);

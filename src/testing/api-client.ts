@@ -29,6 +29,7 @@ const patchTypes: Readonly<Record<string, string>> = {
   JSON: "application/json-patch+json",
   MERGE: "application/merge-patch+json",
   STRATEGIC: "application/strategic-merge-patch+json",
+  APPLY: "application/apply-patch+yaml",
 };
 
 export interface ApiAnswer {
@@ -41,7 +42,7 @@ export interface ApiAnswer {
 
 /**
  * Sends one request.
- * @param line `POST /api/v1/namespaces`; `MERGE`, `JSON` and `STRATEGIC` in place of the method send a patch of that type
+ * @param line `POST /api/v1/namespaces`; `MERGE`, `JSON`, `STRATEGIC` and `APPLY` in place of the method send a patch of that type
  * @param sent text as it is, anything else as JSON; undefined sends no body
  */
 export async function send(

@@ -1,5 +1,6 @@
 /** PATCH of an object, or of a view of it (`/status`, `/scale` …). Source: resource-api §4.2, §4.5. */
 import { unsupportedMediaType } from "../../api/errors.ts";
+import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { readPatchOptions, type WriteOptions } from "../../registry/options.ts";
 import type { Patcher } from "../../registry/patch/contract.ts";
@@ -9,7 +10,7 @@ import { strategicMergePatcher } from "../../registry/patch/strategic-merge-patc
 import { patch } from "../../registry/patch.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
-import { patchScale } from "./scale.ts";
+import { applyScale, patchScale } from "./scale.ts";
 import { bodyBytesMax, checkView, contentType, sendWritten, unsupportedPatchType, writeRequest } from "./write-request.ts";
 
 /** What makes a patcher of a body, by media type. */
@@ -19,8 +20,10 @@ const patchers: Readonly<Record<string, (body: Buffer, options: WriteOptions) =>
   "application/strategic-merge-patch+json": (body) => strategicMergePatcher(body),
 };
 
+const applyPatchType = "application/apply-patch+yaml";
+
 /** What custom resources take, as their refusal names it: nothing says which of their lists merge. */
-const customPatchTypes = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
+const customPatchTypes = ["application/json-patch+json", "application/merge-patch+json", applyPatchType];
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
 export async function patchObject(context: RequestContext, registry: RegistryContext): Promise<void> {
@@ -28,12 +31,22 @@ export async function patchObject(context: RequestContext, registry: RegistryCon
   checkView(context, target);
   const type = contentType(context);
   const { custom } = target.resource.definition;
+  if (type === applyPatchType) return applyObject(context, registry);
   const make = Object.hasOwn(patchers, type) && !(custom && type.includes("strategic")) ? patchers[type] : undefined;
   if (make === undefined) throw custom ? unsupportedMediaType(customPatchTypes) : unsupportedPatchType();
   const body = await context.exchange.body(bodyBytesMax);
-  const options = readPatchOptions(context.info.query, { apply: type.includes("apply") });
+  const options = readPatchOptions(context.info.query, { apply: false });
   const { fieldValidation } = options;
   const request = { ...writeRequest(context, options), patcher: make(body, options), fieldValidation, ifMatch: context.exchange.header("if-match") };
   if (request.subresource === "scale") await patchScale(context, registry, request);
   else sendWritten(context, await patch(registry, request));
+}
+
+async function applyObject(context: RequestContext, registry: RegistryContext): Promise<void> {
+  const body = await context.exchange.body(bodyBytesMax);
+  const options = readPatchOptions(context.info.query, { apply: true });
+  const { fieldValidation, force } = options;
+  const request = { ...writeRequest(context, options), body, force, fieldValidation, ifMatch: context.exchange.header("if-match") };
+  if (request.subresource === "scale") await applyScale(context, registry, request);
+  else sendWritten(context, await apply(registry, request));
 }

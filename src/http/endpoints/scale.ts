@@ -1,9 +1,12 @@
 /** `/scale`: an object's replicas as an autoscaling/v1 Scale, to read and to write. Source: upstream's scale REST of the workloads. */
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../api/object.ts";
+import { type ApplyRequest, applyBody } from "../../registry/apply.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { decodeBody, type ExpectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
 import { getEntry } from "../../registry/get.ts";
+import { scaleContext } from "../../registry/managed-fields/merge-context.ts";
+import { scaleVersion } from "../../registry/managed-fields/scale.ts";
 import type { WriteOptions } from "../../registry/options.ts";
 import { type PatchRequest, patchTree } from "../../registry/patch.ts";
 import { checkNames } from "../../registry/preconditions.ts";
@@ -44,6 +47,14 @@ export async function putScale(
 export async function patchScale(context: RequestContext, registry: RegistryContext, request: PatchRequest): Promise<void> {
   const expected = scaleKind(context);
   sendScale(context, await updateScale(registry, { ...request, next: (current) => patchTree(registry.catalog, request, current, expected) }));
+}
+
+/** @throws ApiError 400, 403, 404, 409, 422, 500 */
+export async function applyScale(context: RequestContext, registry: RegistryContext, request: ApplyRequest): Promise<void> {
+  const { kind, schema } = scaleKind(context);
+  const applied = { apiVersion: scaleVersion, kind, schema, context: scaleContext() };
+  const next = (current: () => KubeObject): KubeObject => applyBody(registry, request, applied, current());
+  sendScale(context, await updateScale(registry, { ...request, tracksManagers: false, next }));
 }
 
 function scaleKind({ info, resolved }: RequestContext): ExpectedKind {

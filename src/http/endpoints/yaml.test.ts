@@ -145,6 +145,7 @@ test("answers in YAML are as upstream writes them", async () => {
   const data = { a: 'x: "y"\nz', n: "5", t: "true" };
   const created = await send(registry, `POST ${maps}`, { metadata: { name: "a", labels: { l: "1" } }, data, binaryData: { b: "AAEC" } }, yaml);
   assert.match(created.body, /^apiVersion: v1\nbinaryData:\n/);
+  await send(registry, `MERGE ${maps}/a`, { metadata: { managedFields: [{}] } });
   for (const [request, accept, status, contentType, text] of answers) {
     const answer = await send(registry, request, undefined, { accept });
     const shown = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);

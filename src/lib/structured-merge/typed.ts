@@ -60,7 +60,7 @@ export function isDeclared(type: Struct | MapType | undefined, name: string): bo
  */
 export function fieldValue(parent: PlainMap, field: Field): unknown {
   const value = Object.hasOwn(parent, field.name) ? parent[field.name] : undefined;
-  if (value !== undefined && value !== null) return value;
+  if (value !== undefined && value !== null) return field.omitEmpty && !field.pointer && isGoEmpty(value, field.type) ? undefined : value;
   if (field.pointer || field.omitZero) return undefined;
   if (field.type.kind === "struct") return {};
   if (field.omitEmpty) return undefined;
@@ -76,6 +76,13 @@ export function fieldValue(parent: PlainMap, field: Field): unknown {
     default:
       return undefined;
   }
+}
+
+/** What Go's JSON leaves out; a struct never is. */
+function isGoEmpty(value: unknown, type: Type): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (isMap(value)) return type.kind === "map" && Object.keys(value).length === 0;
+  return value === "" || value === 0 || value === false;
 }
 
 /** Fields of a granular map: names and values, those that Go would show included. */

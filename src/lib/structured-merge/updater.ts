@@ -54,10 +54,7 @@ export class ApplyConflict extends Error {
 export function updateManagers(context: MergeContext, live: Versioned, next: Versioned, managers: Managers, manager: string): Managers {
   const { managers: rest, comparison } = takeOver(context, live, next, managers, manager, true);
   const mine = rest.get(manager)?.set ?? emptySet;
-  const owned = recursiveDifference(
-    union(union(difference(mine, comparison.removed), comparison.modified), comparison.added),
-    context.ignored(next.version),
-  );
+  const owned = union(union(difference(mine, comparison.removed), comparison.modified), comparison.added);
   const result = new Map(rest);
   if (isEmpty(owned)) result.delete(manager);
   else result.set(manager, { set: owned, version: next.version, applied: false });
@@ -101,10 +98,9 @@ function takeOver(
   const compareAt = (version: string): Comparison | undefined => {
     if (!byVersion.has(version)) {
       const schema = context.schemaOf(version);
-      byVersion.set(
-        version,
-        schema && compare(context.convert(live.object, live.version, version), context.convert(next.object, next.version, version), schema),
-      );
+      const whole =
+        schema && compare(context.convert(live.object, live.version, version), context.convert(next.object, next.version, version), schema);
+      byVersion.set(version, whole && without(whole, context.ignored(version)));
     }
     return byVersion.get(version);
   };
@@ -126,6 +122,13 @@ function takeOver(
   }
   if (!force && conflicts.length > 0) throw new ApplyConflict(conflicts);
   return { managers: result, comparison };
+}
+
+/** Changes of what nobody may own are none: they will be put back. */
+function without({ added, removed, modified }: Comparison, ignored: PathSet): Comparison {
+  if (isEmpty(ignored)) return { added, removed, modified };
+  const rest = (set: PathSet): PathSet => recursiveDifference(set, ignored);
+  return { added: rest(added), removed: rest(removed), modified: rest(modified) };
 }
 
 /** Removes what this manager applied before and now does not, where no one else owns it. */

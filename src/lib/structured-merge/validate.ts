@@ -1,0 +1,136 @@
+/** Whether an applied intent fits its schema, in upstream's words. Source: structured-merge-diff's typed package. */
+import type { Type } from "../schema/schema.ts";
+import { formatPath, indexElement } from "./fields-v1.ts";
+import { depthMax, fieldType, isDeclared, isMap, itemElement, type PlainMap, TypedError } from "./typed.ts";
+
+/** So many mistakes are told at most. */
+const problemsMax = 100;
+
+/** @throws TypedError naming what does not fit: undeclared fields, values of another type, list items that are doubled or have no key */
+export function validateIntent(intent: PlainMap, schema: Type): void {
+  const problems: string[] = [];
+  check(intent, schema, [], problems);
+  if (problems.length === 0) return;
+  throw new TypedError(problems.length === 1 ? problems[0] : ["errors:", ...problems.map((problem) => `  ${problem}`)].join("\n"));
+}
+
+function check(value: unknown, type: Type, path: readonly string[], problems: string[]): void {
+  if (value === null || problems.length >= problemsMax) return;
+  if (path.length > depthMax) throw new TypedError("exceeded max depth");
+  switch (type.kind) {
+    case "struct":
+    case "map":
+      return checkMap(value, type, path, problems);
+    case "list":
+      return checkList(value, type, path, problems);
+    case "any":
+      return;
+    default:
+      return checkScalar(value, type.kind, path, problems);
+  }
+}
+
+function checkMap(value: unknown, type: Type & { kind: "struct" | "map" }, path: readonly string[], problems: string[]): void {
+  if (!isMap(value)) return tell(problems, path, `expected map, got &{${plain(value)}}`);
+  for (const [name, part] of Object.entries(value)) {
+    const inside = [...path, `f:${name}`];
+    const isKnown = type.kind === "map" || type.preserveUnknown || isDeclared(type, name);
+    if (isKnown) check(part, fieldType(type, name), inside, problems);
+    else tell(problems, inside, "field not declared in schema");
+  }
+}
+
+function checkList(value: unknown, type: Type & { kind: "list" }, path: readonly string[], problems: string[]): void {
+  if (!Array.isArray(value)) return tell(problems, path, `expected list, got &{${plain(value)}}`);
+  if (type.listType === "atomic") {
+    for (const [index, item] of value.entries()) check(item, type.items, [...path, indexElement(index)], problems);
+    return;
+  }
+  const seen = new Set<string>();
+  for (const [index, item] of value.entries()) {
+    const element = elementOf(item, index);
+    if (element === undefined) return;
+    if (seen.has(element)) tell(problems, path, `duplicate entries for key ${formatPath([element])}`);
+    seen.add(element);
+    check(item, type.items, [...path, element], problems);
+  }
+
+  /** An item that cannot be named ends the look at its list. */
+  function elementOf(item: unknown, index: number): string | undefined {
+    const problem = itemProblem(type as Type & { kind: "list" }, item);
+    if (problem !== undefined) {
+      tell(problems, path, `element ${index}: ${problem}`);
+      return undefined;
+    }
+    try {
+      return itemElement(type as Type & { kind: "list" }, item, index);
+    } catch (error) {
+      if (!(error instanceof TypedError)) throw error;
+      tell(problems, path, error.message);
+      return undefined;
+    }
+  }
+}
+
+function itemProblem({ listType }: Type & { kind: "list" }, item: unknown): string | undefined {
+  if (listType === "map") {
+    if (item === null) return "associative list with keys may not have a null element";
+    return isMap(item) ? undefined : "associative list with keys may not have non-map elements";
+  }
+  if (isMap(item)) return "associative list without keys has an element that's a map type";
+  if (Array.isArray(item)) return "not supported: associative list with lists as elements";
+  return item === null ? "associative list without keys has an element that's an explicit null" : undefined;
+}
+
+function checkScalar(value: unknown, kind: string, path: readonly string[], problems: string[]): void {
+  switch (kind) {
+    case "string":
+    case "bytes":
+    case "duration":
+      if (typeof value !== "string") tell(problems, path, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
+      return;
+    case "bool":
+      if (typeof value !== "boolean") tell(problems, path, `expected boolean, got &{${plain(value)}}`);
+      return;
+    case "int32":
+    case "int64":
+    case "double":
+      if (typeof value !== "number" && typeof value !== "bigint") tell(problems, path, `expected numeric (int or float), got ${goType(value)}`);
+      return;
+    default:
+      // Quantities, times and the like may be any scalar; decoding looks closer.
+      if (typeof value === "object") tell(problems, path, `expected any scalar, got &{${plain(value)}}`);
+  }
+}
+
+function tell(problems: string[], path: readonly string[], problem: string): void {
+  problems.push(path.length === 0 ? problem : `${formatPath(path)}: ${problem}`);
+}
+
+function goType(value: unknown): string {
+  if (Array.isArray(value)) return "[]interface {}";
+  if (isMap(value)) return "map[string]interface {}";
+  return typeof value === "boolean" ? "bool" : "string";
+}
+
+/** Go's `%#v` of a decoded value. */
+function goSyntax(value: unknown): string {
+  if (value === null) return "interface {}(nil)";
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
+  if (isMap(value)) return `map[string]interface {}{${sortedEntries(value, (name, part) => `${JSON.stringify(name)}:${goSyntax(part)}`).join(", ")}}`;
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
+}
+
+/** Go's `%v` of a decoded value. */
+function plain(value: unknown): string {
+  if (value === null) return "<nil>";
+  if (Array.isArray(value)) return `[${value.map(plain).join(" ")}]`;
+  if (isMap(value)) return `map[${sortedEntries(value, (name, part) => `${name}:${plain(part)}`).join(" ")}]`;
+  return String(value);
+}
+
+function sortedEntries(value: PlainMap, format: (name: string, part: unknown) => string): string[] {
+  return Object.keys(value)
+    .sort()
+    .map((name) => format(name, value[name]));
+}

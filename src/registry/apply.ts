@@ -1,0 +1,72 @@
+/** Server-side apply (PATCH with an apply patch): the part of an object that one manager wants. Source: resource-api §4.11; KEP-555. */
+import { conflict, plainError } from "../api/errors.ts";
+import type { KubeObject, ObjectMeta } from "../api/object.ts";
+import { cloneJson } from "../lib/json/values.ts";
+import { conform, DecodeError } from "../lib/schema/decode.ts";
+import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
+import { expectedKind, toStorageVersion, withMetadata } from "./decode-body.ts";
+import { type AppliedKind, mergeIntent } from "./managed-fields/apply-intent.ts";
+import { mergeContext, requestVersion } from "./managed-fields/merge-context.ts";
+import { checkStrictErrors, readApplyBody } from "./patch/read-apply.ts";
+import { atVersion } from "./patch.ts";
+import { checkNames } from "./preconditions.ts";
+import { storedResource } from "./resource-names.ts";
+import { update } from "./update.ts";
+
+export interface ApplyRequest extends WriteRequest {
+  /** YAML, which JSON is. */
+  readonly body: Buffer;
+  readonly force: boolean;
+  readonly fieldValidation: FieldValidation;
+  /** A resourceVersion, bare or quoted, the object must have. */
+  readonly ifMatch?: string | undefined;
+}
+
+/** @throws ApiError 400, 403 (admission), 409, 422, 500 */
+export function apply(registry: RegistryContext, request: ApplyRequest): Promise<Written> {
+  const { target } = request;
+  const context = mergeContext(registry.catalog, target, request.subresource);
+  const { kind, schema } = expectedKind(target);
+  const applied: AppliedKind = { apiVersion: requestVersion(target), kind, schema, context };
+  return update(registry, {
+    ...request,
+    createsMissing: true,
+    tracksManagers: false,
+    next(current) {
+      const merged = applyBody(registry, request, applied, current && atVersion(current(), target));
+      if (current === undefined) checkNew(request, merged.metadata);
+      checkNames(merged, request);
+      return toStorageVersion(merged, target);
+    },
+  });
+}
+
+export type ApplyBodyRequest = Pick<ApplyRequest, "body" | "force" | "fieldManager" | "fieldValidation" | "subresource" | "warnings">;
+
+/** @param live at the kind's version, the registry's to change @throws ApiError 400, 409, 500 */
+export function applyBody(registry: RegistryContext, request: ApplyBodyRequest, kind: AppliedKind, live: KubeObject | undefined): KubeObject {
+  const { fieldManager: manager, force, subresource } = request;
+  const body = readApplyBody(request.body);
+  const merged = mergeIntent(kind, live, { value: body.value, manager, force, subresource, now: registry.clock.now() });
+  checkStrictErrors(body, request.fieldValidation, request.warnings);
+  return withMetadata(conformed(merged, kind));
+}
+
+function conformed(merged: KubeObject, { apiVersion, kind, schema }: AppliedKind): Record<string, unknown> {
+  try {
+    return conform(cloneJson(merged), schema).object;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+    const name = `${merged.metadata.namespace ?? ""}/${merged.metadata.name ?? ""}; ${group}/${version}, Kind=${kind}`;
+    throw plainError(`failed to convert new object (${name}) to proper version: ${error.message}`);
+  }
+}
+
+/** A version is passed over where there is no object. @throws ApiError 409 when the intent names the uid of an object that is not there */
+function checkNew({ target, name }: ApplyRequest, metadata: ObjectMeta): void {
+  delete metadata.resourceVersion;
+  const { uid = "" } = metadata;
+  if (uid === "") return;
+  throw conflict(storedResource(target.resource), name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
+}

@@ -1,0 +1,119 @@
+/** Lays an intent over an object and says who manages what then. Source: resource-api §4.11; apimachinery's managedfields package. */
+
+import { formatTime } from "../../api/clock.ts";
+import { badRequest, plainError } from "../../api/errors.ts";
+import { type KubeObject, parseGroupVersion } from "../../api/object.ts";
+import { identical } from "../../lib/json/values.ts";
+import type { Struct } from "../../lib/schema/schema.ts";
+import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
+import { ApplyConflict, applyIntent, type MergeContext, type Versioned } from "../../lib/structured-merge/updater.ts";
+import { validateIntent } from "../../lib/structured-merge/validate.ts";
+import { applyConflict } from "./conflict.ts";
+import { decodeManaged, encodeManaged, type Managed, ManagedFieldsError, managerId } from "./entries.ts";
+import { annotatingManager, renewLastApplied, unexplained } from "./last-applied.ts";
+import { setEntries, takeOver, withoutManagedFields } from "./track.ts";
+import { stripUnmanaged } from "./unmanaged.ts";
+
+export interface Intent {
+  /** As the client wrote it. */
+  readonly value: PlainMap;
+  readonly manager: string;
+  readonly force: boolean;
+  /** Empty for the main resource. */
+  readonly subresource: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The kind that is applied, at the request's version. */
+export interface AppliedKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly schema: Struct;
+  readonly context: MergeContext;
+}
+
+/** Whom the fields belong to that were there before anybody applied anything. */
+const beforeFirstApply = "before-first-apply";
+
+/**
+ * @param live at the kind's version, the caller's to change; undefined when there is none yet
+ * @returns the merged object with its managed fields
+ * @throws ApiError 400 for an intent of another kind, 409 for fields of others, 500 for one that does not fit the schema
+ */
+export function mergeIntent(kind: AppliedKind, live: KubeObject | undefined, intent: Intent): KubeObject {
+  const { apiVersion, context } = kind;
+  checkKind(kind, intent.value);
+  const managed = readManaged(live);
+  const present: Versioned = { object: live === undefined ? {} : withoutManagedFields(live), version: apiVersion };
+  const { subresource } = intent;
+  const before = managed.sets.size === 0 ? claimAll(kind, present, managed, intent) : managed;
+  checkIntent(kind, intent.value);
+  const id = managerId({ manager: intent.manager, operation: "Apply", apiVersion, subresource });
+  const { object, managers } = merge(kind, present, before, id, intent);
+  const sets = new Map(managers);
+  stripUnmanaged(sets, id);
+  const changed = !identical(object, present.object);
+  const merged = object as KubeObject;
+  merged.metadata ??= {};
+  const times = changed ? new Map(before.times).set(id, formatTime(intent.now)) : before.times;
+  setEntries(merged, encodeManaged({ ...before, sets, times }));
+  if (intent.manager === annotatingManager) renewLastApplied(merged, intent.value);
+  return merged;
+
+  function merge(
+    { schema }: AppliedKind,
+    from: Versioned,
+    { sets }: Managed,
+    applier: string,
+    { force, manager }: Intent,
+  ): ReturnType<typeof applyIntent> {
+    const wanted = { object: intent.value, version: apiVersion };
+    try {
+      return applyIntent(context, from, wanted, sets, applier, { force });
+    } catch (error) {
+      if (!(error instanceof ApplyConflict)) throw error;
+      const conflicts = manager === annotatingManager ? unexplained(error.conflicts, from, schema) : error.conflicts;
+      if (conflicts.length > 0) throw applyConflict(conflicts);
+      return applyIntent(context, from, wanted, sets, applier, { force: true });
+    }
+  }
+}
+
+function checkKind({ apiVersion, kind }: AppliedKind, value: PlainMap): void {
+  if (value.apiVersion === apiVersion && value.kind === kind) return;
+  const { group, version } = parseGroupVersion(text(value.apiVersion)) ?? { group: "", version: "" };
+  throw badRequest(`invalid object type: ${group}/${version}, Kind=${text(value.kind)}`);
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function readManaged(live: KubeObject | undefined): Managed {
+  try {
+    return decodeManaged(live?.metadata.managedFields);
+  } catch (error) {
+    if (error instanceof ManagedFieldsError) throw plainError(`failed to decode managed fields: ${error.message}`);
+    throw error;
+  }
+}
+
+function claimAll({ apiVersion, context }: AppliedKind, live: Versioned, nobody: Managed, { subresource, now }: Intent): Managed {
+  const id = managerId({ manager: beforeFirstApply, operation: "Update", apiVersion, subresource });
+  return takeOver(context, { object: {}, version: apiVersion }, live, nobody, id, formatTime(now));
+}
+
+/** @throws ApiError 400, 500 with upstream's texts */
+function checkIntent({ apiVersion, kind, schema }: AppliedKind, value: PlainMap): void {
+  const { metadata } = value as { metadata?: KubeObject["metadata"] | null };
+  if (metadata?.managedFields !== undefined && metadata.managedFields !== null) throw badRequest("metadata.managedFields must be nil");
+  try {
+    validateIntent(value, schema);
+  } catch (error) {
+    if (!(error instanceof TypedError)) throw error;
+    const { group, version } = parseGroupVersion(apiVersion) as { group: string; version: string };
+    const name = `${text(metadata?.namespace)}/${text(metadata?.name)}; ${group}/${version}, Kind=${kind}`;
+    throw plainError(`failed to create typed patch object (${name}): ${error.message}`);
+  }
+}

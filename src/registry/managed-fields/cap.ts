@@ -1,0 +1,41 @@
+/** Keeps the number of those who updated an object small: the oldest are folded into one per version. Source: resource-api §4.11; apimachinery's managedfields. */
+import { union } from "../../lib/structured-merge/set.ts";
+import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
+import { type Managed, managerId } from "./entries.ts";
+
+const updateManagersMax = 10;
+const foldedName = "ancient-changes";
+
+/** Appliers are never folded. */
+export function capManagers(managed: Managed): Managed {
+  const updaters = [...managed.sets].filter(([, { applied }]) => !applied).map(([id]) => id);
+  if (updaters.length <= updateManagersMax) return managed;
+  const sets = new Map(managed.sets);
+  const times = new Map(managed.times);
+  const seconds = (id: string): number => Math.floor(Date.parse(managed.times.get(id) ?? "1970-01-01T00:00:00Z") / 1000);
+  updaters.sort((a, b) => seconds(a) - seconds(b) || (a < b ? -1 : 1));
+  const firstOf = new Map<string, string>();
+  let left = updaters.length;
+  for (const id of updaters) {
+    if (left <= updateManagersMax) break;
+    const mine = sets.get(id) as ManagedSet;
+    const folded = managerId({ manager: foldedName, operation: "Update", apiVersion: mine.version, subresource: "" });
+    const first = firstOf.get(mine.version);
+    if (first === undefined) {
+      firstOf.set(mine.version, id);
+      continue;
+    }
+    const others = sets.get(folded) ?? (sets.get(first) as ManagedSet);
+    if (!sets.has(folded)) sets.delete(first);
+    sets.delete(id);
+    sets.set(folded, { ...mine, set: union(mine.set, others.set) });
+    setTime(times, folded, managed.times.get(id));
+    left--;
+  }
+  return { ...managed, sets, times };
+}
+
+function setTime(times: Map<string, string>, id: string, time: string | undefined): void {
+  if (time === undefined) times.delete(id);
+  else times.set(id, time);
+}

@@ -1,0 +1,120 @@
+/**
+ * `metadata.managedFields` on the wire, and as the merge works with it.
+ * Source: resource-api §2.7, §4.11; apimachinery's managedfields package.
+ */
+import type { ManagedFieldsEntry } from "../../api/object.ts";
+import { decodeFieldsV1, encodeFieldsV1, FieldsV1Error } from "../../lib/structured-merge/fields-v1.ts";
+import { equalSets, type PathSet } from "../../lib/structured-merge/set.ts";
+import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
+
+/** Who a manager is: what tells its entry from others. Appliers are the same at every version. */
+export interface ManagerInfo {
+  readonly manager: string;
+  readonly operation: "Apply" | "Update";
+  /** Empty for Apply. */
+  readonly apiVersion: string;
+  readonly subresource: string;
+}
+
+export interface Managed {
+  /** By `managerId`. */
+  readonly sets: ReadonlyMap<string, ManagedSet>;
+  /** When each manager last wrote; RFC 3339. Not every entry says. */
+  readonly times: ReadonlyMap<string, string>;
+  /** What was decoded, and so need not be encoded again where it is still the same. */
+  readonly read: ReadonlyMap<string, ReadEntry>;
+}
+
+interface ReadEntry {
+  readonly set: PathSet;
+  readonly fieldsV1: Record<string, unknown>;
+}
+
+export const nobody: Managed = { sets: new Map(), times: new Map(), read: new Map() };
+
+/** Entries that are no managed fields. The text is upstream's. */
+export class ManagedFieldsError extends Error {}
+
+export function managerId({ manager, operation, apiVersion, subresource }: ManagerInfo): string {
+  return JSON.stringify([manager, operation, operation === "Apply" ? "" : apiVersion, subresource]);
+}
+
+export function managerInfo(id: string): ManagerInfo {
+  const [manager, operation, apiVersion, subresource] = JSON.parse(id) as [string, "Apply" | "Update", string, string];
+  return { manager, operation, apiVersion, subresource };
+}
+
+/** @throws ManagedFieldsError */
+export function decodeManaged(entries: readonly ManagedFieldsEntry[] = []): Managed {
+  const sets = new Map<string, ManagedSet>();
+  const times = new Map<string, string>();
+  const read = new Map<string, ReadEntry>();
+  for (const [index, entry] of entries.entries()) {
+    const { manager = "", operation, apiVersion = "", subresource = "", time, fieldsV1 = {} } = entry;
+    if (operation !== "Apply" && operation !== "Update") throw new ManagedFieldsError("operation must be `Apply` or `Update`");
+    if (apiVersion === "") throw new ManagedFieldsError("apiVersion must not be empty");
+    checkFieldsType(entry.fieldsType ?? "", index);
+    const id = managerId({ manager, operation, apiVersion, subresource });
+    const set = decodeSet(fieldsV1);
+    sets.set(id, { set, version: apiVersion, applied: operation === "Apply" });
+    read.set(id, { set, fieldsV1 });
+    if (time !== undefined) times.set(id, time);
+  }
+  return { sets, times, read };
+}
+
+function checkFieldsType(type: string, index: number): void {
+  if (type === "FieldsV1") return;
+  if (type === "") throw new ManagedFieldsError(`missing fieldsType in managed fields entry ${index}`);
+  throw new ManagedFieldsError(`invalid fieldsType ${JSON.stringify(type)} in managed fields entry ${index}`);
+}
+
+function decodeSet(fieldsV1: Record<string, unknown>): PathSet {
+  try {
+    return decodeFieldsV1(fieldsV1);
+  } catch (error) {
+    if (error instanceof FieldsV1Error) throw new ManagedFieldsError(`error decoding set: ${error.message}`);
+    throw error;
+  }
+}
+
+/** @returns undefined when nobody manages anything */
+export function encodeManaged({ sets, times, read }: Managed): ManagedFieldsEntry[] | undefined {
+  if (sets.size === 0) return undefined;
+  const entries: ManagedFieldsEntry[] = [];
+  for (const [id, { set, version, applied }] of sets) {
+    const { manager, subresource } = managerInfo(id);
+    const time = times.get(id);
+    const known = read.get(id);
+    entries.push({
+      ...(manager !== "" && { manager }),
+      operation: applied ? "Apply" : "Update",
+      apiVersion: version,
+      ...(time !== undefined && { time }),
+      fieldsType: "FieldsV1",
+      fieldsV1: known !== undefined && equalSets(known.set, set) ? known.fieldsV1 : encodeFieldsV1(set),
+      ...(subresource !== "" && { subresource }),
+    });
+  }
+  return entries.sort(inWrittenOrder);
+}
+
+/** Appliers first, then by time, then by name. */
+function inWrittenOrder(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
+  return (
+    compareText(a.operation, b.operation) ||
+    seconds(a.time) - seconds(b.time) ||
+    compareText(a.manager, b.manager) ||
+    compareText(a.apiVersion, b.apiVersion) ||
+    compareText(a.subresource, b.subresource)
+  );
+}
+
+/** Since 1970; 0 without a time. */
+function seconds(time: string | undefined): number {
+  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
+}
+
+function compareText(a = "", b = ""): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,67 @@
+/** What the merge must know of a resource: its schemas and conversions by apiVersion, and what nobody may own. Source: resource-api §4.11. */
+import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../../api/object.ts";
+import { cloneJson } from "../../lib/json/values.ts";
+import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
+import { emptySet, type PathSet, pathSetOf } from "../../lib/structured-merge/set.ts";
+import type { PlainMap } from "../../lib/structured-merge/typed.ts";
+import type { MergeContext } from "../../lib/structured-merge/updater.ts";
+import { builtinSchema } from "../../resource/builtin-schemas.ts";
+import type { Catalog, Resolved, Resource, ServedVersion } from "../../resource/contract.ts";
+import { scaleVersion } from "./scale.ts";
+
+/** @param subresource empty for the main resource */
+export function mergeContext(catalog: Catalog, { resource }: Resolved, subresource: string): MergeContext {
+  const ignored = resetFields(resource, subresource);
+  return {
+    schemaOf: (apiVersion) => findVersion(catalog, resource, apiVersion)?.schema,
+    convert(object, from, to) {
+      if (from === to) return object;
+      const source = findVersion(catalog, resource, from);
+      const target = findVersion(catalog, resource, to);
+      if (source?.conversion === undefined && target?.conversion === undefined) return object;
+      const copy = cloneJson(object) as KubeObject;
+      copy.metadata ??= {};
+      const stored = source?.conversion?.toStorage(copy) ?? copy;
+      return (target?.conversion?.fromStorage(stored) ?? stored) as PlainMap;
+    },
+    ignored: () => ignored,
+  };
+}
+
+/** Any version of the definition, served or not, or of another group that keeps the same objects (events). */
+function findVersion(catalog: Catalog, { definition, store }: Resource, apiVersion: string): ServedVersion | undefined {
+  const parsed = parseGroupVersion(apiVersion);
+  if (parsed === undefined) return undefined;
+  if (parsed.group === definition.group) return definition.versions.find(({ version }) => version === parsed.version);
+  const other = catalog.findKind(parsed.group, parsed.version, definition.kind);
+  return other !== undefined && other.resource.store?.form.prefix === store?.form.prefix ? other.version : undefined;
+}
+
+/** What a write of the subresource puts back, beside what follows from its name. By group, resource and subresource. */
+const furtherResets: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  "/pods/status": [
+    ["metadata", "deletionTimestamp"],
+    ["metadata", "ownerReferences"],
+  ],
+  "/namespaces/finalize": [["status"]],
+  "apps/deployments/status": [["metadata", "labels"]],
+  "apiextensions.k8s.io/customresourcedefinitions/status": [["metadata"]],
+};
+
+function resetFields({ definition }: Resource, subresource: string): PathSet {
+  const { group, resource, strategy, custom } = definition;
+  const paths: (readonly string[])[] = [...(furtherResets[`${group}/${resource}/${subresource}`] ?? [])];
+  if (subresource === "" && strategy.isolatesStatus) paths.push(["status"]);
+  if (subresource === "status") paths.push(["spec"], ...(custom ? [["metadata"]] : []));
+  return paths.length === 0 ? emptySet : pathSetOf(paths.map((path) => path.map(fieldElement)));
+}
+
+export function requestVersion({ resource, version }: Resolved): string {
+  return formatGroupVersion(resource.definition.group, version.version);
+}
+
+/** A Scale stands alone: it has one version. */
+export function scaleContext(): MergeContext {
+  const schema = builtinSchema("io.k8s.api.autoscaling.v1.Scale");
+  return { schemaOf: (version) => (version === scaleVersion ? schema : undefined), convert: (object) => object, ignored: () => emptySet };
+}

@@ -1,0 +1,131 @@
+/**
+ * Who manages what after a create, an update or any patch but apply: none of them conflicts, what changes is the writer's.
+ * Source: resource-api §4.11 points 3 to 5 and 9; apimachinery's managedfields package.
+ */
+import { formatTime } from "../../api/clock.ts";
+import type { KubeObject, ManagedFieldsEntry } from "../../api/object.ts";
+import { cloneJson } from "../../lib/json/values.ts";
+import { union } from "../../lib/structured-merge/set.ts";
+import type { PlainMap } from "../../lib/structured-merge/typed.ts";
+import { type ManagedSet, type MergeContext, updateManagers, type Versioned } from "../../lib/structured-merge/updater.ts";
+import type { Resolved } from "../../resource/contract.ts";
+import type { RegistryContext, WriteRequest } from "../contract.ts";
+import { capManagers } from "./cap.ts";
+import { decodeManaged, encodeManaged, type Managed, ManagedFieldsError, managerId, nobody } from "./entries.ts";
+import { mergeContext, requestVersion } from "./merge-context.ts";
+import { scaleVersion } from "./scale.ts";
+import { stripUnmanaged } from "./unmanaged.ts";
+
+/** Stands for the writer while it is found out whether the write changes anything. */
+const thisWrite = "this write";
+
+/**
+ * Sets `metadata.managedFields` of what is about to be written.
+ * @param next in the storage version, as the client wants it: neither admission nor the kind's strategy has changed it
+ * @param old in the storage version; undefined on create
+ */
+export function trackManagedFields(registry: RegistryContext, request: WriteRequest, next: KubeObject, old: KubeObject | undefined): void {
+  const before = managedBefore(request, next, old);
+  delete next.metadata.managedFields;
+  // Who cleared them wants none, until the next apply.
+  if (old !== undefined && before.sets.size === 0) return;
+  const { target, subresource } = request;
+  const version = requestVersion(target);
+  const context = mergeContext(registry.catalog, target, subresource);
+  const id = managerId({ manager: managerName(request), operation: "Update", apiVersion: version, subresource });
+  const managed = takeOver(context, atVersion(old, target), atVersion(next, target), before, id, formatTime(registry.clock.now()));
+  setEntries(next, encodeManaged(capManagers(managed)));
+}
+
+/** The same for a Scale, whose object is written in its stead. @param live with the managed fields that the Scale shows */
+export function trackScale(registry: RegistryContext, request: WriteRequest, next: KubeObject, live: KubeObject, context: MergeContext): void {
+  const before = decodeOrNobody(live.metadata.managedFields);
+  delete next.metadata.managedFields;
+  if (before.sets.size === 0) return;
+  const id = managerId({ manager: managerName(request), operation: "Update", apiVersion: scaleVersion, subresource: request.subresource });
+  const from = { object: withoutManagedFields(live), version: scaleVersion };
+  const managed = takeOver(context, from, { object: next, version: scaleVersion }, before, id, formatTime(registry.clock.now()));
+  setEntries(next, encodeManaged(managed));
+}
+
+export function withoutManagedFields(object: KubeObject): PlainMap {
+  const { managedFields, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** @param entries undefined for none */
+export function setEntries({ metadata }: KubeObject, entries: ManagedFieldsEntry[] | undefined): void {
+  if (entries === undefined) delete metadata.managedFields;
+  else metadata.managedFields = entries;
+}
+
+/** What the writer of a change owns then. Only who changes something is named, and gets the time. @param id of the writer */
+export function takeOver(context: MergeContext, live: Versioned, next: Versioned, before: Managed, id: string, now: string): Managed {
+  const sets = new Map(updateManagers(context, live, next, before.sets, thisWrite));
+  stripUnmanaged(sets, thisWrite);
+  const mine = sets.get(thisWrite);
+  if (mine === undefined) return { ...before, sets };
+  sets.delete(thisWrite);
+  sets.set(id, withPrevious(mine, sets.get(id)));
+  return { ...before, sets, times: new Map(before.times).set(id, now) };
+}
+
+function withPrevious(mine: ManagedSet, previous: ManagedSet | undefined): ManagedSet {
+  return previous === undefined ? mine : { ...mine, set: union(mine.set, previous.set) };
+}
+
+/** What the client sends stands, unless it is nothing or no managed fields; through a subresource it never does. */
+function managedBefore({ subresource }: WriteRequest, next: KubeObject, old: KubeObject | undefined): Managed {
+  const sent = next.metadata.managedFields ?? [];
+  if (subresource === "" && sent.length > 0) {
+    if (isReset(sent)) return nobody;
+    const managed = decodeOrNobody(sent);
+    if (managed.sets.size > 0) return managed;
+  }
+  return decodeOrNobody(old?.metadata.managedFields);
+}
+
+/** One empty entry. */
+function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
+  return entries.length === 1 && Object.keys(entries[0] as object).length === 0;
+}
+
+function decodeOrNobody(entries: readonly ManagedFieldsEntry[] | undefined): Managed {
+  try {
+    return decodeManaged(entries);
+  } catch (error) {
+    if (error instanceof ManagedFieldsError) return nobody;
+    throw error;
+  }
+}
+
+/** The object as the request's version shows it, its managed fields apart. @param object in the storage version; undefined for none */
+function atVersion(object: KubeObject | undefined, target: Resolved): Versioned {
+  const version = requestVersion(target);
+  if (object === undefined) return { object: {}, version };
+  const { conversion } = target.version;
+  const shown = conversion === undefined ? object : conversion.fromStorage(cloneJson(object));
+  return { object: withoutManagedFields(shown), version };
+}
+
+const managerBytesMax = 128;
+
+/** The field manager, or what the client calls itself before the first slash. */
+export function managerName({ fieldManager, userAgent }: Pick<WriteRequest, "fieldManager" | "userAgent">): string {
+  if (fieldManager !== "") return fieldManager;
+  let name = "";
+  let bytes = 0;
+  for (const character of userAgent.split("/", 1)[0] as string) {
+    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) continue;
+    bytes += Buffer.byteLength(character);
+    if (bytes > managerBytesMax) break;
+    name += character;
+  }
+  return name === "" ? "unknown" : name;
+}
+
+/** Whether nothing but times differs. */
+export function sameButTimes(a: readonly ManagedFieldsEntry[] = [], b: readonly ManagedFieldsEntry[] = []): boolean {
+  if (a.length !== b.length) return false;
+  return a.every((entry, index) => JSON.stringify({ ...entry, time: "" }) === JSON.stringify({ ...b[index], time: "" }));
+}
