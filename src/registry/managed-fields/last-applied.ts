@@ -6,9 +6,9 @@
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { validateAnnotations } from "../../api/validation/metadata.ts";
-import { encodeAny } from "../../lib/json/encode-any.ts";
+import { encodeAny, sortedKeys } from "../../lib/json/encode-any.ts";
 import { JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
-import { cloneJson } from "../../lib/json/values.ts";
+import { cloneJson, setMember } from "../../lib/json/values.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { compare } from "../../lib/structured-merge/compare.ts";
 import { fieldSetOf } from "../../lib/structured-merge/field-set.ts";
@@ -64,8 +64,17 @@ export function renewLastApplied(object: KubeObject, intent: PlainMap): void {
     delete metadata.annotations[annotation];
     if (Object.keys(metadata.annotations).length === 0) delete metadata.annotations;
   }
-  annotations[annotation] = `${encodeAny(copy)}\n`;
+  annotations[annotation] = `${encodeAny(sorted(copy))}\n`;
   const errors = new FieldErrors();
   validateAnnotations(annotations, "metadata.annotations", errors);
   if (!errors.empty) delete annotations[annotation];
+}
+
+/** With all members in order, as Go writes maps. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isMap(value)) return value;
+  const result: PlainMap = {};
+  for (const key of sortedKeys(value)) setMember(result, key, sorted(value[key]));
+  return result;
 }

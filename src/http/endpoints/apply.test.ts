@@ -1,0 +1,443 @@
+/** Server-side apply and managed fields, request by request: who manages what after each. Source: resource-api §4.11. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ManagedFieldsEntry } from "../../api/object.ts";
+import type { Struct, Type } from "../../lib/schema/schema.ts";
+import type { MutableCatalog, ResourceDefinition, StorageForm } from "../../resource/contract.ts";
+import { send } from "../../testing/api-client.ts";
+import { openMemoryRegistry } from "../../testing/memory-registry.ts";
+
+const maps = "/api/v1/namespaces/n/configmaps";
+const deployments = "/apis/apps/v1/namespaces/n/deployments";
+
+const map = (data?: unknown, metadata: object = {}): object => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "a", ...metadata },
+  ...(data !== undefined && { data }),
+});
+
+const deployment = (spec: object, metadata: object = {}): object => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "d", ...metadata },
+  spec: { selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec: { containers: [] } }, ...spec },
+});
+
+const container = (name: string, more: object = {}): object => ({ name, image: "i", ...more });
+const template = (...containers: object[]): object => ({ metadata: { labels: { a: "b" } }, spec: { containers } });
+
+/**
+ * `one Apply f:data{f:k}`: manager, operation, `/subresource` if any, and the paths. `=` before a status means that the version stays the same.
+ */
+interface Step {
+  readonly request: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** 200 unless said. */
+  readonly status?: number;
+  /** Of a refusal. */
+  readonly message?: string;
+  readonly managers?: readonly string[];
+  /** A part of the answer. */
+  readonly want?: object;
+  /** Whether the version is the one of the step before. */
+  readonly unchanged?: boolean;
+}
+
+const selector = "f:selector";
+
+const sessions: Readonly<Record<string, readonly Step[]>> = {
+  "a life": [
+    { request: `APPLY ${maps}/a?fieldManager=one`, body: map({ k: "v", l: "w" }), status: 201, managers: ["one Apply v1 data{k,l}"] },
+    { request: `APPLY ${maps}/a?fieldManager=one`, body: map({ k: "v", l: "w" }), managers: ["one Apply v1 data{k,l}"], unchanged: true },
+    {
+      request: `APPLY ${maps}/a?fieldManager=two`,
+      body: map({ k: "other" }),
+      status: 409,
+      message: 'Apply failed with 1 conflict: conflict with "one": .data.k',
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=two`,
+      body: map({ k: "other", l: "also" }),
+      status: 409,
+      message: 'Apply failed with 2 conflicts: conflicts with "one":\n- .data.k\n- .data.l',
+    },
+    { request: `APPLY ${maps}/a?fieldManager=two`, body: map({ k: "v" }), managers: ["two Apply v1 data{k}", "one Apply v1 data{k,l}"] }, // Nothing changed, so there is no time.
+    { request: `APPLY ${maps}/a?fieldManager=two&force=true`, body: map({ k: "x" }), managers: ["one Apply v1 data{l}", "two Apply v1 data{k}"] },
+    {
+      request: `APPLY ${maps}/a?fieldManager=one`,
+      body: map({ l: "w" }),
+      managers: ["one Apply v1 data{l}", "two Apply v1 data{k}"],
+      unchanged: true,
+    },
+    { request: `APPLY ${maps}/a?fieldManager=one`, body: map(), managers: ["two Apply v1 data{k}"], want: { data: { k: "x" } } },
+    { request: `APPLY ${maps}/a?fieldManager=two`, body: map(undefined, { labels: { x: "y" } }), managers: ["two Apply v1 metadata{labels{x}}"] },
+    {
+      request: `MERGE ${maps}/a?fieldManager=three`,
+      body: { data: { z: "1" } },
+      managers: ["two Apply v1 metadata{labels{x}}", "three Update v1 data{.,z}"],
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=one`,
+      body: map({ z: "2" }),
+      status: 409,
+      message: 'Apply failed with 1 conflict: conflict with "three" using v1: .data.z',
+    },
+    { request: `PUT ${maps}/a`, body: map({ z: "3" }, { managedFields: [{}] }), managers: [] },
+    { request: `MERGE ${maps}/a`, body: { data: { y: "1" } }, managers: [] },
+    {
+      request: `APPLY ${maps}/a?fieldManager=one`,
+      body: map({ z: "4" }),
+      status: 409,
+      message: 'Apply failed with 1 conflict: conflict with "before-first-apply" using v1: .data.z',
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=one&force=true`,
+      body: map({ z: "4" }),
+      managers: ["one Apply v1 data{z}", "before-first-apply Update v1 data{.,y}"],
+    },
+  ],
+  "clearing, and what does not clear": [
+    { request: `POST ${maps}?fieldManager=m`, body: map({ a: "1" }), status: 201, managers: ["m Update v1 data{.,a}"] },
+    { request: `MERGE ${maps}/a`, body: { metadata: { managedFields: [] } }, managers: ["m Update v1 data{.,a}"], unchanged: true },
+    { request: `JSON ${maps}/a`, body: [{ op: "replace", path: "/metadata/managedFields", value: [{}] }], managers: [] },
+    { request: `MERGE ${maps}/a?fieldManager=x`, body: { data: { a: "2" } }, managers: [] },
+  ],
+  "managed fields that clients write": [
+    { request: `POST ${maps}`, body: map({ a: "1" }), status: 201, managers: ["unknown Update v1 data{.,a}"] },
+    {
+      request: `MERGE ${maps}/a`,
+      body: {
+        metadata: {
+          managedFields: [{ manager: "m", operation: "Apply", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: { "f:data": { "f:a": {} } } }],
+        },
+      },
+      managers: ["m Apply v1 data{a}"],
+    },
+    {
+      request: `MERGE ${maps}/a`,
+      body: { metadata: { managedFields: [{ manager: "m", operation: "Odd", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} }] } },
+      managers: ["m Apply v1 data{a}"],
+      unchanged: true,
+    },
+    {
+      request: `MERGE ${maps}/a`,
+      body: {
+        metadata: { managedFields: [{ manager: "m", operation: "Update", apiVersion: "zz/v7", fieldsType: "FieldsV1", fieldsV1: { "f:data": {} } }] },
+      },
+      managers: [],
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=m`,
+      body: map(undefined, { managedFields: [{}] }),
+      status: 400,
+      message: "metadata.managedFields must be nil",
+    },
+  ],
+  "updates move what they change, and never conflict": [
+    { request: `APPLY ${maps}/a?fieldManager=one`, body: map({ a: "1", b: "1" }), status: 201, managers: ["one Apply v1 data{a,b}"] },
+    {
+      request: `PUT ${maps}/a`,
+      body: map({ a: "2", b: "1" }),
+      headers: { "user-agent": "kube\u0001ctl/v1.36 (linux)" },
+      managers: ["one Apply v1 data{b}", "kubectl Update v1 data{a}"],
+    },
+    {
+      request: `PUT ${maps}/a?fieldManager=other`,
+      body: map({ a: "2", b: "1" }),
+      managers: ["one Apply v1 data{b}", "kubectl Update v1 data{a}"],
+      unchanged: true,
+    },
+    {
+      request: `MERGE ${maps}/a?fieldManager=kubectl`,
+      body: { data: { c: "1" } },
+      managers: ["one Apply v1 data{b}", "kubectl Update v1 data{a,c}"],
+    },
+    { request: `MERGE ${maps}/a?fieldManager=kubectl`, body: { data: { a: null } }, managers: ["one Apply v1 data{b}", "kubectl Update v1 data{c}"] },
+  ],
+  "lists by key, and what is removed with the last who wants it": [
+    {
+      request: `APPLY ${deployments}/d?fieldManager=one`,
+      body: deployment({ template: template(container("a"), container("b", { ports: [{ containerPort: 80 }] })) }),
+      status: 201,
+      managers: [
+        `one Apply apps/v1 spec{${selector.slice(2)},template{metadata{labels{a}},spec{containers{k:{"name":"a"}{.,image,name},k:{"name":"b"}{.,image,name,ports{k:{"containerPort":80,"protocol":"TCP"}{.,containerPort}}}}}}}`,
+      ],
+    },
+    {
+      request: `APPLY ${deployments}/d?fieldManager=two`,
+      body: { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "d" }, spec: { template: { spec: { containers: [container("c")] } } } },
+      want: { spec: { template: { spec: { containers: [{ name: "a" }, { name: "b" }, { name: "c" }] } } } },
+    },
+    {
+      request: `APPLY ${deployments}/d?fieldManager=one`,
+      body: deployment({ template: template(container("b")) }),
+      want: { spec: { template: { spec: { containers: [{ name: "b", ports: undefined }, { name: "c" }] } } } },
+    },
+    {
+      request: `APPLY ${deployments}/d?fieldManager=two`,
+      body: {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "d" },
+        spec: { template: { spec: { containers: [container("b", { image: "j" })] } } },
+      },
+      status: 409,
+      message: 'Apply failed with 1 conflict: conflict with "one": .spec.template.spec.containers[name="b"].image',
+    },
+  ],
+  "subresources have entries of their own": [
+    { request: `POST ${deployments}?fieldManager=m`, body: deployment({ replicas: 2, template: template(container("a")) }), status: 201 },
+    {
+      request: `MERGE ${deployments}/d/status?fieldManager=c`,
+      body: { status: { replicas: 2 }, spec: { replicas: 7 } },
+      want: { spec: { replicas: 2 }, status: { replicas: 2 } },
+    },
+    {
+      request: `APPLY ${deployments}/d/status?fieldManager=s`,
+      body: { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "d" }, status: { replicas: 3 } },
+      status: 409,
+      message: 'Apply failed with 1 conflict: conflict with "c" with subresource "status" using apps/v1: .status.replicas',
+    },
+    { request: `MERGE ${deployments}/d/scale?fieldManager=hpa`, body: { spec: { replicas: 5 } }, want: { kind: "Scale", spec: { replicas: 5 } } },
+    {
+      request: `APPLY ${deployments}/d?fieldManager=x`,
+      body: { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "d" }, spec: { replicas: 2 } },
+      status: 409,
+      message: 'Apply failed with 1 conflict: conflict with "hpa" with subresource "scale" using apps/v1: .spec.replicas',
+    },
+    {
+      request: `APPLY ${deployments}/d/scale?fieldManager=y`,
+      body: { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "d" }, spec: { replicas: 6 } },
+      status: 409,
+      message: 'Apply failed with 1 conflict: conflict with "hpa" with subresource "scale" using autoscaling/v1: .spec.replicas',
+    },
+    {
+      request: `APPLY ${deployments}/d/scale?fieldManager=y&force=true`,
+      body: { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "d" }, spec: { replicas: 6 } },
+      want: { kind: "Scale", spec: { replicas: 6 } },
+    },
+  ],
+  "what is refused changes nothing": [
+    {
+      request: `APPLY ${maps}/a?fieldManager=m`,
+      body: map({ a: 5 }),
+      status: 500,
+      message: "failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data.a: expected string, got &value.valueUnstructured{Value:5}",
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=m`,
+      body: map({ a: 5, b: true }),
+      status: 500,
+      message:
+        "failed to create typed patch object (/a; /v1, Kind=ConfigMap): errors:\n  .data.a: expected string, got &value.valueUnstructured{Value:5}\n  .data.b: expected string, got &value.valueUnstructured{Value:true}",
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=m`,
+      body: { ...map(), bogus: 1 },
+      status: 500,
+      message: "failed to create typed patch object (/a; /v1, Kind=ConfigMap): .bogus: field not declared in schema",
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=m`,
+      body: { ...map(), data: [] },
+      status: 500,
+      message: "failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data: expected map, got &{[]}",
+    },
+    { request: `APPLY ${maps}/a?fieldManager=m`, body: "a: [", status: 400 },
+    {
+      request: `APPLY ${maps}/a?fieldManager=m`,
+      body: { apiVersion: "v1", kind: "Secret", metadata: { name: "a" } },
+      status: 400,
+      message: "invalid object type: /v1, Kind=Secret",
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=m`,
+      body: map(undefined, { name: "b" }),
+      status: 400,
+      message: "the name of the object (b) does not match the name on the URL (a)",
+    },
+    {
+      request: `APPLY ${maps}/a`,
+      body: map(),
+      status: 422,
+      message: 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    },
+    { request: `GET ${maps}/a`, status: 404 },
+    { request: `APPLY ${maps}/a?fieldManager=m&dryRun=All`, body: map({ a: "1" }), status: 201, managers: ["m Apply v1 data{a}"] },
+    { request: `GET ${maps}/a`, status: 404 },
+    { request: `APPLY ${maps}/a?fieldManager=m`, body: map(undefined, { uid: "x" }), status: 409 },
+  ],
+  "YAML, doubled keys": [
+    {
+      request: `APPLY ${maps}/a?fieldManager=m`,
+      body: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: x\n",
+      status: 201,
+      managers: ["m Apply v1 data{a}"],
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=m&fieldValidation=Strict`,
+      body: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: x\n  a: z\n",
+      status: 400,
+    },
+  ],
+  "kubectl's own annotation explains conflicts, and is kept current": [
+    {
+      request: `POST ${maps}?fieldManager=kubectl-client-side-apply`,
+      body: map(
+        { a: "1", b: "1" },
+        {
+          annotations: {
+            "kubectl.kubernetes.io/last-applied-configuration":
+              '{"apiVersion":"v1","data":{"a":"1"},"kind":"ConfigMap","metadata":{"annotations":{},"name":"a","namespace":"n"}}\n',
+          },
+        },
+      ),
+      status: 201,
+    },
+    { request: `APPLY ${maps}/a?fieldManager=other`, body: map({ a: "2" }), status: 409 },
+    {
+      request: `APPLY ${maps}/a?fieldManager=kubectl`,
+      body: map({ b: "2" }),
+      status: 409,
+      message: 'Apply failed with 1 conflict: conflict with "kubectl-client-side-apply" using v1: .data.b',
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=kubectl`,
+      body: map({ a: "2" }),
+      want: {
+        data: { a: "2" },
+        metadata: {
+          annotations: {
+            "kubectl.kubernetes.io/last-applied-configuration": '{"apiVersion":"v1","data":{"a":"2"},"kind":"ConfigMap","metadata":{"name":"a"}}\n',
+          },
+        },
+      },
+    },
+  ],
+};
+
+async function play(registry: Parameters<typeof send>[0], steps: readonly Step[]): Promise<void> {
+  let version = "";
+  for (const [index, { request, body, headers, status = 200, message, managers, want, unchanged }] of steps.entries()) {
+    const answer = await send(registry, request, body, headers);
+    const where = `${index} ${request}: ${JSON.stringify(answer.body)}`;
+    assert.equal(answer.status, status, where);
+    if (message !== undefined) assert.equal(answer.body.message, message, where);
+    if (want !== undefined) assert.partialDeepStrictEqual(answer.body, JSON.parse(JSON.stringify(want)), where);
+    const { resourceVersion = version, managedFields } = answer.body.metadata ?? {};
+    if (managers !== undefined) assert.deepEqual((managedFields ?? []).map(describeEntry), managers, where);
+    if (unchanged) assert.equal(resourceVersion, version, where);
+    version = resourceVersion;
+  }
+}
+
+for (const [name, steps] of Object.entries(sessions)) {
+  test(name, async () => {
+    const { registry, close } = await openMemoryRegistry();
+    await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
+    await play(registry, steps);
+    await close();
+  });
+}
+
+test("ten may update; the oldest are folded into one", async () => {
+  const { registry, close } = await openMemoryRegistry();
+  await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
+  await send(registry, `POST ${maps}?fieldManager=m0`, map({ k0: "1" }));
+  let entries: ManagedFieldsEntry[] = [];
+  for (let writer = 1; writer < 15; writer++) {
+    const { body } = await send(registry, `MERGE ${maps}/a?fieldManager=m${String(writer).padStart(2, "0")}`, { data: { [`k${writer}`]: "1" } });
+    entries = body.metadata.managedFields;
+  }
+  assert.equal(entries.length, 10);
+  const ancient = entries.find(({ manager }) => manager === "ancient-changes")?.fieldsV1 ?? {};
+  assert.equal(describeFields(ancient), "data{.,k0,k1,k2,k3,k4,k5}");
+  await close();
+});
+
+/** A kind whose schema was written for this test: a part that is declared, and a part of which nothing is known. */
+function thing(model: ResourceDefinition): ResourceDefinition {
+  const plain = { pointer: false, omitEmpty: true, omitZero: false, required: false };
+  const fields = (...list: readonly { name: string; type: Type }[]): Pick<Struct, "fields" | "byName"> => {
+    const all = list.map((field) => ({ ...plain, ...field }));
+    return { fields: all, byName: new Map(all.map((field) => [field.name, field])) };
+  };
+  const struct = { kind: "struct", definition: "", goType: "", atomic: false, preserveUnknown: false } as const;
+  const text: Type = { kind: "string" };
+  const item: Struct = { ...struct, ...fields({ name: "name", type: text }, { name: "value", type: text }) };
+  const list = { kind: "list", mapKeys: [] } as const;
+  const spec: Struct = {
+    ...struct,
+    ...fields(
+      { name: "keyed", type: { ...list, items: item, listType: "map", mapKeys: ["name"] } },
+      { name: "set", type: { ...list, items: text, listType: "set" } },
+      { name: "atomic", type: { ...list, items: text, listType: "atomic" } },
+      { name: "whole", type: { kind: "map", values: text, atomic: true } },
+    ),
+  };
+  const meta = (model.storage as StorageForm).schema.fields.filter(({ name }) => ["kind", "apiVersion", "metadata"].includes(name));
+  const free: Struct = { ...struct, ...fields(), preserveUnknown: true };
+  const schema: Struct = { ...struct, ...fields(...meta, { name: "spec", type: spec }, { name: "free", type: free }) };
+  const names = { group: "example.com", resource: "things", singular: "thing", kind: "Thing", listKind: "ThingList" };
+  const storage = { ...(model.storage as StorageForm), group: "example.com", kind: "Thing", prefix: "/registry/example.com/things/", schema };
+  const versions = model.versions.filter(({ version }) => version === "v1").map((version) => ({ ...version, schema }));
+  return { ...model, ...names, storage, versions, custom: true };
+}
+
+const things = "/apis/example.com/v1/namespaces/n/things";
+const wanted = (more: object): object => ({ apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "t" }, ...more });
+
+const customSession: readonly Step[] = [
+  {
+    request: `APPLY ${things}/t?fieldManager=one`,
+    body: wanted({
+      spec: { keyed: [{ name: "a", value: "1" }], set: ["x"], atomic: ["p"], whole: { k: "v" } },
+      free: { deep: { a: 1 }, list: [{ b: 2 }] },
+    }),
+    status: 201,
+    managers: ['one Apply example.com/v1 free{deep{.,a},list},spec{atomic,keyed{k:{"name":"a"}{.,name,value}},set{v:"x"},whole}'],
+  },
+  {
+    request: `APPLY ${things}/t?fieldManager=two`,
+    body: wanted({ spec: { keyed: [{ name: "b" }], set: ["y"] }, free: { deep: { b: 1 } } }),
+    want: { spec: { keyed: [{ name: "a", value: "1" }, { name: "b" }], set: ["x", "y"] }, free: { deep: { a: 1, b: 1 }, list: [{ b: 2 }] } },
+  },
+  {
+    request: `APPLY ${things}/t?fieldManager=two`,
+    body: wanted({ spec: { atomic: ["q"], whole: { l: "w" } }, free: { list: [] } }),
+    status: 409,
+    message: 'Apply failed with 3 conflicts: conflicts with "one":\n- .free.list\n- .spec.atomic\n- .spec.whole',
+  },
+  { request: `APPLY ${things}/t?fieldManager=two`, body: wanted({ spec: { set: ["y", "y"] } }), status: 500 },
+  {
+    request: `APPLY ${things}/t?fieldManager=one`,
+    body: wanted({ spec: { set: ["x"] } }),
+    managers: ['one Apply example.com/v1 spec{set{v:"x"}}', 'two Apply example.com/v1 free{deep{.,b}},spec{keyed{k:{"name":"b"}{.,name}},set{v:"y"}}'],
+  },
+  { request: `GET ${things}/t`, want: { spec: { keyed: [{ name: "b" }], set: ["x", "y"] }, free: { deep: { b: 1 } } } },
+];
+
+test("a custom kind: lists as its schema says, all else as it looks", async () => {
+  const { registry, close } = await openMemoryRegistry();
+  const catalog = registry.catalog as MutableCatalog;
+  catalog.add(thing(catalog.definitions().find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition));
+  await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
+  await play(registry, customSession);
+  await close();
+});
+
+function describeEntry({ manager, operation, apiVersion, subresource, fieldsV1 }: ManagedFieldsEntry): string {
+  return `${manager} ${operation} ${apiVersion}${subresource === undefined ? "" : `/${subresource}`} ${describeFields(fieldsV1 ?? {})}`;
+}
+
+/** `data{.,k}`, with lists' keys in full. */
+function describeFields(fields: Record<string, unknown>): string {
+  const parts = Object.entries(fields).map(([element, below]) => {
+    const name = element.startsWith("f:") ? element.slice(2) : element;
+    const inside = describeFields(below as Record<string, unknown>);
+    return inside === "" ? name : `${name}{${inside}}`;
+  });
+  return parts.join(",");
+}
