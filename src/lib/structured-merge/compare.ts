@@ -1,9 +1,14 @@
-/** What changed between two states of an object. */
-import { identical } from "../json/values.ts";
-import type { List, MapType, Struct, Type } from "../schema/schema.ts";
+/**
+ * What changed between two states of an object. Walks both once; what is the same object on both sides is not looked into, and sets are made
+ * only where something differs.
+ * Source: structured-merge-diff's compare; KEP-555.
+ */
+import type { List, Struct, Type } from "../schema/schema.ts";
+import { equalValues } from "./equal.ts";
 import { fieldElement } from "./fields-v1.ts";
-import { type PathSet, PathSetBuilder } from "./set.ts";
-import { entriesOf, fieldType, type Granular, granular, isMap, itemsByElement, type PlainMap } from "./typed.ts";
+import { itemsByElement, storedElement } from "./items.ts";
+import { emptySet, isEmpty, type PathSet, PathSetBuilder, recursiveDifference, union } from "./set.ts";
+import { checkDepth, deduced, fieldOf, fieldType, granular, isEmptyMap, isMap, type MapLike, type PlainMap, shown } from "./typed.ts";
 
 export interface Comparison {
   readonly added: PathSet;
@@ -11,85 +16,187 @@ export interface Comparison {
   readonly modified: PathSet;
 }
 
-interface Builders {
-  readonly added: PathSetBuilder;
-  readonly removed: PathSetBuilder;
-  readonly modified: PathSetBuilder;
+type Change = keyof Comparison;
+
+const unchanged: Comparison = { added: emptySet, removed: emptySet, modified: emptySet };
+
+/**
+ * @param left before @param right after, both whole objects as decoding by the schema leaves them: absent fields count as Go's zero values
+ * @throws TypedError beyond `depthMax` levels
+ */
+export function compare(left: PlainMap, right: PlainMap, schema: Struct): Comparison {
+  if (left === right) return unchanged;
+  const root = new Place(undefined, "");
+  if (schema.atomic) compareLeaf(left, right, root);
+  else compareMaps(left, right, schema, root);
+  return root.comparison();
 }
 
-/** @param left before @param right after, both as decoded by the schema */
-export function compare(left: PlainMap, right: PlainMap, schema: Struct): Comparison {
-  const builders: Builders = { added: new PathSetBuilder(), removed: new PathSetBuilder(), modified: new PathSetBuilder() };
-  compareMaps(left, right, schema, builders);
-  return { added: builders.added.build(), removed: builders.removed.build(), modified: builders.modified.build() };
+/** What is left of a comparison when some fields do not count. */
+export function withoutFields(comparison: Comparison, fields: PathSet): Comparison {
+  if (isEmpty(fields) || isUnchanged(comparison)) return comparison;
+  return {
+    added: recursiveDifference(comparison.added, fields),
+    removed: recursiveDifference(comparison.removed, fields),
+    modified: recursiveDifference(comparison.modified, fields),
+  };
+}
+
+export function isUnchanged({ added, removed, modified }: Comparison): boolean {
+  return isEmpty(added) && isEmpty(removed) && isEmpty(modified);
+}
+
+/** What an owner of the field hears of: new and different values. */
+export function changedFields({ added, modified }: Comparison): PathSet {
+  return union(added, modified);
+}
+
+/** Where the walk is. Sets are made from here up when there is something to put into them. */
+class Place {
+  readonly depth: number;
+  readonly #parent: Place | undefined;
+  readonly #element: string;
+  readonly #builders: { [change in Change]?: PathSetBuilder } = {};
+
+  constructor(parent: Place | undefined, element: string) {
+    this.depth = parent === undefined ? 0 : parent.depth + 1;
+    checkDepth(this.depth);
+    this.#parent = parent;
+    this.#element = element;
+  }
+
+  note(change: Change): void {
+    this.#builder(change).insert();
+  }
+
+  #builder(change: Change): PathSetBuilder {
+    let builder = this.#builders[change];
+    if (builder === undefined) {
+      builder = this.#parent === undefined ? new PathSetBuilder() : this.#parent.#builder(change).child(this.#element);
+      this.#builders[change] = builder;
+    }
+    return builder;
+  }
+
+  comparison(): Comparison {
+    const { added, removed, modified } = this.#builders;
+    return { added: added?.build() ?? emptySet, removed: removed?.build() ?? emptySet, modified: modified?.build() ?? emptySet };
+  }
 }
 
 /** @param left undefined when absent; so is right, and not both are */
-function walk(left: unknown, right: unknown, type: Type, at: Builders): void {
-  const seen = granularBoth(left, right, type);
+function walk(left: unknown, right: unknown, type: Type, parent: Place, element: string): void {
+  if (left === right) return;
+  const at = new Place(parent, element);
+  if (looksScalar(left) && looksScalar(right)) return compareLeaf(left, right, at);
+  if (type.kind === "any" && left !== undefined && right !== undefined && isMap(left) !== isMap(right)) return compareUnlike(left, right, type, at);
+  const seen = granular(type, left ?? right) ?? granular(type, right);
   if (seen === undefined) return compareLeaf(left, right, at);
-  if (seen.form === "map") {
-    if (size(left) === 0 && size(right) === 0) return compareLeaf(left, right, at);
-    compareMaps(left as PlainMap | undefined, right as PlainMap | undefined, seen.type, at);
-  } else {
-    if (size(left) === 0 && size(right) === 0) return compareLeaf(left, right, at);
-    compareLists((left ?? []) as unknown[], (right ?? []) as unknown[], seen.type, at);
+  const isList = seen.form === "list";
+  const before = isList ? listOf(left) : mapOf(left);
+  const after = isList ? listOf(right) : mapOf(right);
+  if (isNothing(before) && isNothing(after)) return compareLeaf(left, right, at);
+  if (isList) compareLists((before ?? []) as readonly unknown[], (after ?? []) as readonly unknown[], seen.type, at);
+  else compareMaps(before as PlainMap | undefined, after as PlainMap | undefined, seen.type, at);
+  if (left === undefined) at.note("added");
+  else if (right === undefined) at.note("removed");
+}
+
+function looksScalar(value: unknown): boolean {
+  return value !== null && typeof value !== "object" && value !== undefined;
+}
+
+const mapOf = (value: unknown): PlainMap | undefined => (isMap(value) ? value : undefined);
+const listOf = (value: unknown): readonly unknown[] | undefined => (Array.isArray(value) ? value : undefined);
+
+function isNothing(value: PlainMap | readonly unknown[] | undefined): boolean {
+  if (value === undefined) return true;
+  return Array.isArray(value) ? value.length === 0 : isEmptyMap(value as PlainMap);
+}
+
+/** A map became something else, or the reverse, where the schema does not say which: the place changes, and all fields come or go. */
+function compareUnlike(left: unknown, right: unknown, type: Type, at: Place): void {
+  const before = granular(type, left) && mapOf(left);
+  const after = granular(type, right) && mapOf(right);
+  if (before !== undefined && !isEmptyMap(before)) compareMaps(before, undefined, undefined, at);
+  if (after !== undefined && !isEmptyMap(after)) compareMaps(undefined, after, undefined, at);
+  if ((before === undefined && left !== null) || (after === undefined && right !== null) || isNothing(before ?? after)) at.note("modified");
+}
+
+function compareLeaf(left: unknown, right: unknown, at: Place): void {
+  if (left === undefined) at.note("added");
+  else if (right === undefined) at.note("removed");
+  else if (!equalValues(left, right, at.depth)) at.note("modified");
+}
+
+function compareMaps(left: PlainMap | undefined, right: PlainMap | undefined, type: MapLike, at: Place): void {
+  if (type === undefined || type.kind === "map") return compareEntries(left, right, type, at);
+  if (left === undefined || right === undefined) return compareWholeStruct(left, right, type, at);
+  for (const name in right) {
+    const after = right[name];
+    const before = fieldOf(left, name);
+    if (before === after) continue;
+    const field = type.byName.get(name);
+    if (field !== undefined) walk(shown(field, before), shown(field, after), field.type, at, fieldElement(name));
+    else if (type.preserveUnknown) walk(before, after, deduced, at, fieldElement(name));
   }
-  if (left === undefined) at.added.insert();
-  else if (right === undefined) at.removed.insert();
-}
-
-/** Both sides must look alike to be looked into. */
-function granularBoth(left: unknown, right: unknown, type: Type): Granular | undefined {
-  const a = left === undefined ? undefined : granular(type, left);
-  const b = right === undefined ? undefined : granular(type, right);
-  if (left === undefined) return b;
-  if (right === undefined) return a;
-  return a === undefined || b === undefined ? undefined : b;
-}
-
-function size(value: unknown): number {
-  if (Array.isArray(value)) return value.length;
-  return isMap(value) ? Object.keys(value).length : 0;
-}
-
-function compareLeaf(left: unknown, right: unknown, at: Builders): void {
-  if (left === undefined) at.added.insert();
-  else if (right === undefined) at.removed.insert();
-  else if (!identical(left, right)) at.modified.insert();
-}
-
-const child = (at: Builders, element: string): Builders => ({
-  added: at.added.child(element),
-  removed: at.removed.child(element),
-  modified: at.modified.child(element),
-});
-
-function compareMaps(left: PlainMap | undefined, right: PlainMap | undefined, type: Struct | MapType | undefined, at: Builders): void {
-  const before = new Map(left === undefined ? [] : entriesOf(type, left));
-  const after = new Map(right === undefined ? [] : entriesOf(type, right));
-  for (const [name, value] of after) {
-    const old = before.get(name);
-    if (old !== value) walk(old ?? undefined, value ?? undefined, fieldType(type, name), child(at, fieldElement(name)));
-  }
-  for (const [name, value] of before) {
-    if (!after.has(name)) walk(value, undefined, fieldType(type, name), child(at, fieldElement(name)));
+  for (const name in left) {
+    if (Object.hasOwn(right, name) || left[name] === undefined) continue;
+    const field = type.byName.get(name);
+    if (field !== undefined) walk(shown(field, left[name]), shown(field, undefined), field.type, at, fieldElement(name));
+    else if (type.preserveUnknown) walk(left[name], undefined, deduced, at, fieldElement(name));
   }
 }
 
-function compareLists(left: readonly unknown[], right: readonly unknown[], type: List, at: Builders): void {
-  const before = itemsByElement(type, left);
-  const after = itemsByElement(type, right);
-  for (const [element, items] of after) compareItems(before.get(element) ?? [], items, type, child(at, element));
-  for (const [element, items] of before) if (!after.has(element)) compareItems(items, [], type, child(at, element));
+/** A struct that comes or goes does so with all that Go shows of it. */
+function compareWholeStruct(left: PlainMap | undefined, right: PlainMap | undefined, type: Struct, at: Place): void {
+  const value = (left ?? right) as PlainMap;
+  for (const field of type.fields) {
+    const part = shown(field, fieldOf(value, field.name));
+    if (part !== undefined) walkOneSide(part, left !== undefined, field.type, at, field.name);
+  }
+  if (!type.preserveUnknown) return;
+  for (const name in value) if (!type.byName.has(name)) walkOneSide(value[name], left !== undefined, deduced, at, name);
+}
+
+function walkOneSide(value: unknown, isLeft: boolean, type: Type, at: Place, name: string): void {
+  walk(isLeft ? value : undefined, isLeft ? undefined : value, type, at, fieldElement(name));
+}
+
+function compareEntries(left: PlainMap | undefined, right: PlainMap | undefined, type: MapLike, at: Place): void {
+  for (const name in right) {
+    const before = left === undefined ? undefined : fieldOf(left, name);
+    const after = right[name];
+    if (before !== after) walk(before, after, fieldType(type, name), at, fieldElement(name));
+  }
+  for (const name in left) {
+    if (right === undefined || !Object.hasOwn(right, name)) walk(left[name], undefined, fieldType(type, name), at, fieldElement(name));
+  }
+}
+
+function compareLists(left: readonly unknown[], right: readonly unknown[], type: List, at: Place): void {
+  if (left === right) return;
+  const before = itemsByElement(type, left, storedElement);
+  const after = itemsByElement(type, right, storedElement);
+  for (const [element, items] of after) compareItems(before.get(element) ?? [], items, type, at, element);
+  for (const [element, items] of before) if (!after.has(element)) compareItems(items, [], type, at, element);
 }
 
 /** Items of one element: one on each side are looked into, duplicates count as a whole. */
-function compareItems(left: readonly unknown[], right: readonly unknown[], type: List, at: Builders): void {
+function compareItems(left: readonly unknown[], right: readonly unknown[], type: List, parent: Place, element: string): void {
   if (left.length <= 1 && right.length <= 1) {
-    if (type.listType === "set") compareLeaf(left[0], right[0], at);
-    else walk(left[0], right[0], type.items, at);
-  } else if (left.length === 0) at.added.insert();
-  else if (right.length === 0) at.removed.insert();
-  else if (!identical(left, right)) at.modified.insert();
+    if (type.listType === "map") walk(left[0], right[0], type.items, parent, element);
+    else if (left.length !== right.length) new Place(parent, element).note(left.length === 0 ? "added" : "removed");
+    return;
+  }
+  const at = new Place(parent, element);
+  if (left.length > 1 && right.length > 1) {
+    if (!equalValues(left, right, at.depth)) at.note("modified");
+  } else if (left.length > 1) {
+    if (right.length === 1) walk(undefined, right[0], type.items, parent, element);
+    at.note("removed");
+  } else {
+    if (left.length === 1) walk(left[0], undefined, type.items, parent, element);
+    at.note("added");
+  }
 }

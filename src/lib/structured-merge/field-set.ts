@@ -1,43 +1,71 @@
-/** The fields an applied intent owns. */
-import type { Struct, Type } from "../schema/schema.ts";
-import { fieldElement } from "./fields-v1.ts";
-import { type PathSet, PathSetBuilder } from "./set.ts";
-import { fieldType, granular, isDeclared, isMap, itemElement, type PlainMap, TypedError } from "./typed.ts";
+/** The fields an applied intent owns. Source: structured-merge-diff's toFieldSet; KEP-555. */
+import type { List, Struct, Type } from "../schema/schema.ts";
+import { fieldElement, formatPath } from "./fields-v1.ts";
+import { itemElement, storedElement } from "./items.ts";
+import { leaf, type PathNode, type PathSet } from "./set.ts";
+import { checkDepth, fieldType, granular, isDeclared, isEmptyMap, isMap, type MapLike, type PlainMap, TypedError } from "./typed.ts";
 
 /**
- * Every leaf of the value, every list item, and every entry of a map.
+ * Every leaf of the value, every list item, and every entry of a map; null and empty maps too, but no empty associative lists.
  * @param value as the client wrote it, schema defaults not filled in
- * @throws TypedError for duplicate items, which an intent may not have
+ * @param options with duplicates tolerated, list items are named as those of whole objects are
+ * @throws TypedError for duplicate items and items without keys, unless tolerated, and beyond `depthMax` levels
  */
 export function fieldSetOf(value: PlainMap, schema: Struct, options: { duplicates: "refuse" | "tolerate" } = { duplicates: "refuse" }): PathSet {
-  const builder = new PathSetBuilder();
-  walk(value, schema, builder, [], options.duplicates === "refuse");
-  return builder.build();
+  const set = below(value, schema, { path: [], isStrict: options.duplicates === "refuse" });
+  return { member: false, children: set.children };
 }
 
-function walk(value: unknown, type: Type, at: PathSetBuilder, path: readonly string[], strict: boolean): void {
+interface Walk {
+  /** Elements from the root to where the walk is. */
+  readonly path: string[];
+  readonly isStrict: boolean;
+}
+
+function below(value: unknown, type: Type, walk: Walk): PathNode {
+  checkDepth(walk.path.length);
   const seen = granular(type, value);
-  if (seen?.form === "map" && isMap(value)) {
-    for (const [name, part] of Object.entries(value)) {
-      const child = at.child(fieldElement(name));
-      if (part === null || (isMap(part) && Object.keys(part).length === 0) || !isDeclared(seen.type, name)) child.insert();
-      walk(part, fieldType(seen.type, name), child, [...path, name], strict);
+  if (seen?.form === "map" && isMap(value)) return ofMap(value, seen.type, walk);
+  if (seen?.form === "list" && Array.isArray(value)) return ofList(value, seen.type, walk);
+  return leaf;
+}
+
+function ofMap(value: PlainMap, type: MapLike, walk: Walk): PathNode {
+  const children = new Map<string, PathNode>();
+  for (const name in value) {
+    const part = value[name];
+    if (part === undefined) continue;
+    const element = fieldElement(name);
+    walk.path.push(element);
+    const inside = below(part, fieldType(type, name), walk);
+    walk.path.pop();
+    // An entry of a map is owned itself, a declared field only through what is in it.
+    const isOwned = inside.member || !isDeclared(type, name) || (isMap(part) && isEmptyMap(part));
+    if (isOwned) children.set(element, asMember(inside));
+    else if (inside.children.size > 0) children.set(element, inside);
+  }
+  return { member: false, children };
+}
+
+function ofList(items: readonly unknown[], type: List, walk: Walk): PathNode {
+  const children = new Map<string, PathNode>();
+  for (const [index, item] of items.entries()) {
+    const element = walk.isStrict ? itemElement(type, item, index) : storedElement(type, item, index);
+    const known = children.get(element);
+    if (known !== undefined && walk.isStrict) throw new TypedError(`${formatPath(walk.path)}: duplicate entries for key ${formatPath([element])}`);
+    // What is there more than once is owned as a whole.
+    if (type.listType === "set" || known !== undefined) {
+      children.set(element, leaf);
+      continue;
     }
-    return;
+    walk.path.push(element);
+    children.set(element, asMember(below(item, type.items, walk)));
+    walk.path.pop();
   }
-  if (seen?.form === "list" && Array.isArray(value)) {
-    if (value.length === 0) at.insert();
-    const elements = new Set<string>();
-    value.forEach((item, index) => {
-      const element = itemElement(seen.type, item, index);
-      if (strict && elements.has(element)) throw new TypedError(`${path.map((name) => `.${name}`).join("")}: duplicate entries for key ${element}`);
-      elements.add(element);
-      const child = at.child(element);
-      child.insert();
-      if (seen.type.listType === "map") walk(item, seen.type.items, child, path, strict);
-    });
-    return;
-  }
-  // An empty map is noted by its parent; anything else is a leaf.
-  at.insert();
+  return { member: false, children };
+}
+
+function asMember(node: PathNode): PathNode {
+  if (node.member) return node;
+  return node.children.size === 0 ? leaf : { member: true, children: node.children };
 }

@@ -10,12 +10,7 @@ export function encodeFieldsV1(set: PathSet): Record<string, unknown> {
   if (set.member && set.children.size > 0) result["."] = {};
   for (const element of sortedElements(set)) {
     const child = set.children.get(element) as PathNode;
-    Object.defineProperty(result, element, {
-      value: child.children.size === 0 ? {} : encodeFieldsV1(child),
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
+    result[element] = child.children.size === 0 ? {} : encodeFieldsV1(child); // Never `__proto__`: elements begin with a letter and a colon.
   }
   return result;
 }
@@ -59,12 +54,21 @@ function normalElement(key: string): string | undefined {
       if (!/^\d+$/.test(text)) throw new FieldsV1Error(`bad index: ${JSON.stringify(key)}`);
       return key;
     case "k":
-      return keyElement(parse(text) as Record<string, unknown>);
+      return plainKey.test(key) ? key : keysOf(parse(text), text);
     case "v":
-      return valueElement(parse(text));
+      return plainValue.test(key) ? key : valueElement(parse(text));
     default:
       return undefined;
   }
+}
+
+/** Already as it would be written: one key, and nothing to escape. */
+const plainKey = /^k:\{"[\w./-]+":"[\w./: -]*"\}$/;
+const plainValue = /^v:"[\w./: -]*"$/;
+
+function keysOf(keys: unknown, text: string): string {
+  if (typeof keys !== "object" || keys === null || Array.isArray(keys)) throw new FieldsV1Error(`bad element: ${text}`);
+  return keyElement(keys as Record<string, unknown>);
 }
 
 function parse(text: string): unknown {
@@ -95,6 +99,7 @@ export function indexElement(index: number): string {
 }
 
 function scalarText(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
   return typeof value === "bigint" ? String(value) : JSON.stringify(value, (_name, part) => (typeof part === "bigint" ? Number(part) : part));
 }
 

@@ -1,51 +1,88 @@
-/** Takes fields out of an object, or keeps nothing but them. */
-import type { List, MapType, Struct, Type } from "../schema/schema.ts";
+/** Takes fields out of an object, or keeps nothing but them. Source: structured-merge-diff's removeItems and extractItems. */
+import type { List, Struct, Type } from "../schema/schema.ts";
 import { fieldElement } from "./fields-v1.ts";
-import { below, isEmpty, type PathSet } from "./set.ts";
-import { fieldType, granular, isMap, itemElement, type PlainMap } from "./typed.ts";
+import { storedElement } from "./items.ts";
+import { below, isEmpty, type PathNode, type PathSet } from "./set.ts";
+import { checkDepth, copyMap, fieldType, granular, isEmptyMap, isMap, type MapLike, type PlainMap, setMember } from "./typed.ts";
 
-/** The object without the paths of the set. The argument is not changed. */
+/** @returns the object without the paths of the set; itself when it has none of them. Maps and lists that are left empty go too. */
 export function removeItems(value: PlainMap, set: PathSet, schema: Struct): PlainMap {
-  return (prune(value, set, schema, false) ?? {}) as PlainMap;
+  return (without(value, set, schema, 0) ?? {}) as PlainMap;
 }
 
-/** The object with the paths of the set only. */
+/** @returns the object with the paths of the set only; a map or list that is in the set, and nothing of its content, is empty there */
 export function extractItems(value: PlainMap, set: PathSet, schema: Struct): PlainMap {
-  return (prune(value, set, schema, true) ?? {}) as PlainMap;
+  return (only(value, set, schema, 0) ?? {}) as PlainMap;
 }
 
-/** @param set not empty @param keep whether the set is kept (extraction) or taken away */
-function prune(value: unknown, set: PathSet, type: Type, keep: boolean): unknown {
+/** @param set not empty */
+function without(value: unknown, set: PathSet, type: Type, depth: number): unknown {
+  checkDepth(depth);
   const seen = granular(type, value);
-  if (seen?.form === "map" && isMap(value)) return pruneMap(value, set, seen.type, keep);
-  if (seen?.form === "list" && Array.isArray(value)) return pruneList(value, set, seen.type, keep);
+  if (seen?.form === "map" && isMap(value)) return mapWithout(value, set, seen.type, depth);
+  if (seen?.form === "list" && Array.isArray(value)) return listWithout(value, set, seen.type, depth);
+  // The set looks into what is a whole now: it goes as a whole.
+  return typeof value === "object" && set.children.size > 0 ? undefined : value;
+}
+
+function mapWithout(value: PlainMap, set: PathSet, type: MapLike, depth: number): PlainMap | undefined {
+  let result = value;
+  for (const name in value) {
+    const inside = set.children.get(fieldElement(name));
+    if (inside === undefined || isEmpty(inside)) continue;
+    const rest = inside.member ? undefined : without(value[name], inside, fieldType(type, name), depth + 1);
+    if (rest === value[name]) continue;
+    if (result === value) result = copyMap(value);
+    if (rest === undefined) delete result[name];
+    else setMember(result, name, rest);
+  }
+  return result !== value && isEmptyMap(result) ? undefined : result;
+}
+
+function listWithout(value: readonly unknown[], set: PathSet, type: List, depth: number): readonly unknown[] | undefined {
+  const result: unknown[] = [];
+  let isSame = true;
+  for (const [index, item] of value.entries()) {
+    const inside = set.children.get(storedElement(type, item, index));
+    if (inside === undefined || isEmpty(inside)) {
+      result.push(item);
+      continue;
+    }
+    const rest = inside.member ? undefined : without(item, inside, type.items, depth + 1);
+    if (rest !== item) isSame = false;
+    if (rest !== undefined) result.push(rest);
+  }
+  if (isSame) return value;
+  return result.length === 0 ? undefined : result;
+}
+
+/** @param set not empty */
+function only(value: unknown, set: PathNode, type: Type, depth: number): unknown {
+  checkDepth(depth);
+  const seen = granular(type, value);
+  if (seen?.form === "map" && isMap(value)) return mapOnly(value, set, seen.type, depth);
+  if (seen?.form === "list" && Array.isArray(value)) return listOnly(value, set, seen.type, depth);
   return value;
 }
 
-function pruneMap(value: PlainMap, set: PathSet, type: Struct | MapType | undefined, keep: boolean): PlainMap | undefined {
-  const result = new Map<string, unknown>();
-  for (const [name, part] of Object.entries(value)) {
+function mapOnly(value: PlainMap, set: PathNode, type: MapLike, depth: number): PlainMap | undefined {
+  const result: PlainMap = {};
+  for (const name in value) {
     const inside = below(set, fieldElement(name));
-    if (isEmpty(inside)) {
-      if (!keep) result.set(name, part);
-    } else if (!inside.member || (keep && inside.children.size > 0)) {
-      const rest = prune(part, inside, fieldType(type, name), keep);
-      if (rest !== undefined) result.set(name, rest);
-    } else if (keep) result.set(name, part);
+    if (isEmpty(inside)) continue;
+    const kept = only(value[name], inside, fieldType(type, name), depth + 1);
+    if (kept !== undefined) setMember(result, name, kept);
   }
-  return result.size === 0 ? undefined : Object.fromEntries(result);
+  return isEmptyMap(result) && !set.member ? undefined : result;
 }
 
-function pruneList(value: readonly unknown[], set: PathSet, type: List, keep: boolean): unknown[] | undefined {
+function listOnly(value: readonly unknown[], set: PathNode, type: List, depth: number): readonly unknown[] | undefined {
   const result: unknown[] = [];
-  value.forEach((item, index) => {
-    const inside = below(set, itemElement(type, item, index));
-    if (isEmpty(inside)) {
-      if (!keep) result.push(item);
-    } else if (!inside.member || (keep && inside.children.size > 0)) {
-      const rest = prune(item, inside, type.items, keep);
-      if (rest !== undefined) result.push(rest);
-    } else if (keep) result.push(item);
-  });
-  return result.length === 0 ? undefined : result;
+  for (const [index, item] of value.entries()) {
+    const inside = below(set, storedElement(type, item, index));
+    if (isEmpty(inside)) continue;
+    const kept = only(item, inside, type.items, depth + 1);
+    if (kept !== undefined) result.push(kept);
+  }
+  return result.length === 0 && !set.member ? undefined : result;
 }

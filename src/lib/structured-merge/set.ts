@@ -76,15 +76,20 @@ export function pathSetOf(paths: Iterable<readonly string[]>): PathSet {
   return builder.build();
 }
 
+/** What is in either; `a` itself when it has all of `b`. */
 export function union(a: PathSet, b: PathSet): PathSet {
   if (isEmpty(a)) return b;
   if (isEmpty(b) || a === b) return a;
-  const children = new Map(a.children);
+  let children: Map<string, PathNode> | undefined;
   for (const [element, child] of b.children) {
-    const mine = children.get(element);
-    children.set(element, mine === undefined ? child : union(mine, child));
+    const mine = a.children.get(element);
+    const both = mine === undefined ? child : union(mine, child);
+    if (both === mine) continue;
+    children ??= new Map(a.children);
+    children.set(element, both);
   }
-  return node(a.member || b.member, children);
+  const member = a.member || b.member;
+  return children === undefined && member === a.member ? a : node(member, children ?? a.children);
 }
 
 export function intersection(a: PathSet, b: PathSet): PathSet {
@@ -98,28 +103,41 @@ export function intersection(a: PathSet, b: PathSet): PathSet {
   return node(a.member && b.member, children);
 }
 
-/** What is in `a` and not in `b`. */
+/** What is in `a` and not in `b`; `a` itself when that is all of it. */
 export function difference(a: PathSet, b: PathSet): PathSet {
   if (isEmpty(b)) return a;
-  const children = new Map<string, PathNode>();
-  for (const [element, child] of a.children) {
-    const other = b.children.get(element);
-    const rest = other === undefined ? child : difference(child, other);
-    if (!isEmpty(rest)) children.set(element, rest);
+  return withoutMatches(a, b, a.member && !b.member, difference);
+}
+
+/** @returns `a` itself when nothing goes. @param without what is done to children that both have */
+function withoutMatches(a: PathSet, b: PathSet, member: boolean, without: (a: PathSet, b: PathSet) => PathSet): PathSet {
+  let children: Map<string, PathNode> | undefined;
+  for (const [element, other] of b.children) {
+    const child = (children ?? a.children).get(element);
+    if (child === undefined) continue;
+    const rest = without(child, other);
+    if (rest === child) continue;
+    children ??= new Map(a.children);
+    if (isEmpty(rest)) children.delete(element);
+    else children.set(element, rest);
   }
-  return node(a.member && !b.member, children);
+  return children === undefined && member === a.member ? a : node(member, children ?? a.children);
 }
 
 /** What is in `a` and neither in `b` nor below anything in `b`. */
 export function recursiveDifference(a: PathSet, b: PathSet): PathSet {
-  if (b.member) return emptySet;
-  const children = new Map<string, PathNode>();
+  return b.member ? emptySet : withoutMatches(a, b, a.member, recursiveDifference);
+}
+
+/** Whether everything in `a` is in `b` too. */
+export function isSubset(a: PathSet, b: PathSet): boolean {
+  if (a === b) return true;
+  if (a.member && !b.member) return false;
   for (const [element, child] of a.children) {
     const other = b.children.get(element);
-    const rest = other === undefined ? child : recursiveDifference(child, other);
-    if (!isEmpty(rest)) children.set(element, rest);
+    if (other === undefined ? !isEmpty(child) : !isSubset(child, other)) return false;
   }
-  return node(a.member, children);
+  return true;
 }
 
 export function equalSets(a: PathSet, b: PathSet): boolean {
@@ -153,12 +171,47 @@ export function countPaths(set: PathSet): number {
 
 const kindOrder: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };
 
-/** Fields by name, then keys, values and indices. */
+/** Fields by name, then keys and values, numbers among them by size, then indices. */
 export function sortedElements(set: PathSet): string[] {
-  return [...set.children.keys()].sort((a, b) => {
-    const kinds = (kindOrder[a[0] as string] ?? 4) - (kindOrder[b[0] as string] ?? 4);
-    if (kinds !== 0) return kinds;
-    if (a[0] === "i") return Number(a.slice(2)) - Number(b.slice(2));
-    return a < b ? -1 : a > b ? 1 : 0;
-  });
+  const elements = [...set.children.keys()];
+  if (elements.length < 2) return elements;
+  return elements.some(holdsNumber) ? sortedByContent(elements) : elements.sort(byKindAndText);
+}
+
+function byKindAndText(a: string, b: string): number {
+  return byKind(a, b) || byText(a, b);
+}
+
+function byKind(a: string, b: string): number {
+  return (kindOrder[a[0] as string] ?? 4) - (kindOrder[b[0] as string] ?? 4);
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function holdsNumber(element: string): boolean {
+  return element[0] !== "f" && /(?:^|:)-?\d/.test(element);
+}
+
+function sortedByContent(elements: readonly string[]): string[] {
+  const decorated = elements.map((element) => ({ element, content: element[0] === "f" ? [] : contentOf(element.slice(2)) }));
+  decorated.sort((a, b) => byKind(a.element, b.element) || byContent(a.content, b.content) || byText(a.element, b.element));
+  return decorated.map(({ element }) => element);
+}
+
+/** Names and values of keys in order, or the one value. */
+function contentOf(text: string): unknown[] {
+  const content: unknown = JSON.parse(text);
+  return typeof content === "object" && content !== null ? Object.entries(content).flat() : [content];
+}
+
+function byContent(a: readonly unknown[], b: readonly unknown[]): number {
+  for (const [index, part] of a.entries()) {
+    const other = b[index];
+    if (part === other) continue;
+    if (typeof part === "number" && typeof other === "number") return part - other;
+    return typeof part === typeof other ? byText(String(part), String(other)) : typeof part === "number" ? -1 : 1;
+  }
+  return a.length - b.length;
 }

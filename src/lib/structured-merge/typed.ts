@@ -2,19 +2,27 @@
  * How a value is seen by the merge: as a leaf, a map of named fields, or an associative list.
  * Source: structured-merge-diff's schema and typed packages; KEP-555.
  */
+import { setMember } from "../json/values.ts";
 import type { Field, List, MapType, Struct, Type } from "../schema/schema.ts";
-import { fieldElement, keyElement, valueElement } from "./fields-v1.ts";
 
 export type PlainMap = Record<string, unknown>;
 
-/** Levels of nesting that are walked; decoding refuses deeper objects long before. */
-export const depthMax = 10_000;
+/** Levels of nesting that are walked. */
+export const depthMax = 1000;
 
-/** Thrown for values that do not fit: duplicates in an apply, list items without keys. The text is upstream's. */
+/** Thrown for values that do not fit: duplicates in an apply, list items without keys, too many levels. The text is upstream's. */
 export class TypedError extends Error {}
 
+/** @throws TypedError beyond `depthMax` */
+export function checkDepth(depth: number): void {
+  if (depth > depthMax) throw new TypedError("exceeded max depth");
+}
+
 /** What the merge looks into; everything else is a leaf. */
-export type Granular = { readonly form: "map"; readonly type: Struct | MapType | undefined } | { readonly form: "list"; readonly type: List };
+export type Granular = { readonly form: "map"; readonly type: MapLike } | { readonly form: "list"; readonly type: List };
+
+/** Undefined for a map that no schema describes. */
+export type MapLike = Struct | MapType | undefined;
 
 /** Types whose content is merged by what it looks like: maps by key, the rest as a whole. */
 const deducedDefinitions = new Set(["io.k8s.apimachinery.pkg.runtime.RawExtension", "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1", ""]);
@@ -22,49 +30,107 @@ const deducedDefinitions = new Set(["io.k8s.apimachinery.pkg.runtime.RawExtensio
 /** The type of what no schema describes. */
 export const deduced: Type = { kind: "any", definition: "" };
 
+const deducedMap: Granular = { form: "map", type: undefined };
+const granularTypes = new WeakMap<Type, Granular>();
+
 /** @returns undefined when a value of this type is a leaf: owned and replaced as a whole */
 export function granular(type: Type, value: unknown): Granular | undefined {
   switch (type.kind) {
     case "struct":
-      return type.atomic ? undefined : { form: "map", type };
     case "map":
-      return type.atomic ? undefined : { form: "map", type };
+      return type.atomic ? undefined : granularOf(type, () => ({ form: "map", type }));
     case "list":
-      return type.listType === "atomic" ? undefined : { form: "list", type };
+      return type.listType === "atomic" ? undefined : granularOf(type, () => ({ form: "list", type }));
     case "any":
-      return deducedDefinitions.has(type.definition) && isMap(value) ? { form: "map", type: undefined } : undefined;
+      return isDeduced(type) && isMap(value) ? deducedMap : undefined;
     default:
       return undefined;
   }
+}
+
+/** Made once for each type. */
+function granularOf(type: Type, make: () => Granular): Granular {
+  let made = granularTypes.get(type);
+  if (made === undefined) {
+    made = make();
+    granularTypes.set(type, made);
+  }
+  return made;
+}
+
+export function isDeduced(type: Type): boolean {
+  return type.kind === "any" && deducedDefinitions.has(type.definition);
 }
 
 export function isMap(value: unknown): value is PlainMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+export function isEmptyMap(value: PlainMap): boolean {
+  for (const _name in value) return false;
+  return true;
+}
+
+/** An own field, whatever its name. */
+export function fieldOf(value: PlainMap, name: string): unknown {
+  return Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+/** A copy of one level. */
+export function copyMap(value: PlainMap): PlainMap {
+  return { ...value };
+}
+
+export { setMember };
+
 /** The type of one field of a map or struct. */
-export function fieldType(type: Struct | MapType | undefined, name: string): Type {
+export function fieldType(type: MapLike, name: string): Type {
   if (type === undefined) return deduced;
   if (type.kind === "map") return type.values;
   return type.byName.get(name)?.type ?? deduced;
 }
 
 /** Whether the name is one of a struct's declared fields. */
-export function isDeclared(type: Struct | MapType | undefined, name: string): boolean {
+export function isDeclared(type: MapLike, name: string): boolean {
   return type !== undefined && type.kind === "struct" && type.byName.has(name);
 }
 
 /**
- * What Go would have in a field that is absent from our plain object: an empty struct for a plain struct, the zero value for a required scalar,
- * so that ownership comes out as it does there.
+ * What Go would show of a field, given what our plain object has: zero values of fields that are always written, nothing for empty values of
+ * fields that are written only when set. Ownership comes out as it does there that way.
+ * @param value undefined or null when the field is not set
+ * @returns undefined when Go would show no such field; null for its nil
  */
-export function fieldValue(parent: PlainMap, field: Field): unknown {
-  const value = Object.hasOwn(parent, field.name) ? parent[field.name] : undefined;
-  if (value !== undefined && value !== null) return field.omitEmpty && !field.pointer && isGoEmpty(value, field.type) ? undefined : value;
-  if (field.pointer || field.omitZero) return undefined;
-  if (field.type.kind === "struct") return {};
-  if (field.omitEmpty) return undefined;
+export function shown(field: Field, value: unknown): unknown {
+  if (value === undefined || value === null) return unset(field);
+  return field.omitEmpty && !field.pointer && isGoEmpty(field.type, value) ? undefined : value;
+}
+
+const emptyStruct: PlainMap = Object.freeze({});
+
+function unset(field: Field): unknown {
+  if (field.pointer) return field.omitEmpty ? undefined : null;
+  if (field.omitZero) return undefined;
   switch (field.type.kind) {
+    // Go takes no struct for empty, and these are structs.
+    case "struct":
+      return emptyStruct;
+    case "time":
+    case "microtime":
+      return null;
+    case "quantity":
+      return "0";
+    case "duration":
+      return "0s";
+    case "intOrString":
+      return 0;
+    default:
+      return field.omitEmpty ? undefined : zero(field.type.kind);
+  }
+}
+
+function zero(kind: Type["kind"]): unknown {
+  switch (kind) {
     case "string":
       return "";
     case "bool":
@@ -74,67 +140,22 @@ export function fieldValue(parent: PlainMap, field: Field): unknown {
     case "double":
       return 0;
     default:
-      return undefined;
+      return null;
   }
 }
 
-/** What Go's JSON leaves out; a struct never is. */
-function isGoEmpty(value: unknown, type: Type): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  if (isMap(value)) return type.kind === "map" && Object.keys(value).length === 0;
-  return value === "" || value === 0 || value === false;
-}
-
-/** Fields of a granular map: names and values, those that Go would show included. */
-export function entriesOf(type: Struct | MapType | undefined, value: PlainMap): [name: string, value: unknown][] {
-  if (type === undefined || type.kind === "map") return Object.entries(value);
-  const entries: [string, unknown][] = [];
-  for (const field of type.fields) {
-    const present = fieldValue(value, field);
-    if (present !== undefined) entries.push([field.name, present]);
+function isGoEmpty(type: Type, value: unknown): boolean {
+  switch (typeof value) {
+    case "string":
+      return value === "" && (type.kind === "string" || type.kind === "bytes");
+    case "number":
+      return value === 0 && type.kind !== "intOrString";
+    case "boolean":
+      return !value;
+    case "object":
+      if (Array.isArray(value)) return value.length === 0;
+      return type.kind === "map" && isEmptyMap(value as PlainMap);
+    default:
+      return false;
   }
-  if (type.preserveUnknown) for (const [name, part] of Object.entries(value)) if (!type.byName.has(name)) entries.push([name, part]);
-  return entries;
-}
-
-/**
- * The path element of a list item.
- * @throws TypedError when the item has none of its keys
- */
-export function itemElement(type: List, item: unknown, index: number): string {
-  if (type.listType === "set") return valueElement(item);
-  const keys: PlainMap = {};
-  for (const name of type.mapKeys) {
-    const value = isMap(item) && Object.hasOwn(item, name) ? item[name] : undefined;
-    const known = value ?? keyDefault(type, name);
-    if (known !== undefined) keys[name] = known;
-  }
-  if (Object.keys(keys).length === 0) {
-    const names = type.mapKeys.map((name) => JSON.stringify(name)).join(" ");
-    throw new TypedError(
-      `element ${index}: associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
-    );
-  }
-  return keyElement(keys);
-}
-
-function keyDefault(type: List, name: string): unknown {
-  if (type.items.kind !== "struct") return undefined;
-  const field = type.items.byName.get(name);
-  if (field === undefined) return undefined;
-  return field.default ?? fieldValue({}, field);
-}
-
-export { fieldElement };
-
-/** Items of a list by path element; an element that occurs more than once keeps all its items, in order. */
-export function itemsByElement(type: List, items: readonly unknown[]): Map<string, unknown[]> {
-  const result = new Map<string, unknown[]>();
-  items.forEach((item, index) => {
-    const element = itemElement(type, item, index);
-    const same = result.get(element);
-    if (same === undefined) result.set(element, [item]);
-    else same.push(item);
-  });
-  return result;
 }

@@ -3,10 +3,12 @@
  * Source: resource-api §4.11; KEP-555; structured-merge-diff's merge package.
  */
 import type { Struct } from "../schema/schema.ts";
-import { type Comparison, compare } from "./compare.ts";
+import { type Comparison, changedFields, compare, isUnchanged, withoutFields } from "./compare.ts";
+import { equalValues } from "./equal.ts";
 import { fieldSetOf } from "./field-set.ts";
 import { merge } from "./merge.ts";
 import { named } from "./named.ts";
+import { reconcile } from "./reconcile.ts";
 import { removeItems } from "./remove.ts";
 import { difference, emptySet, intersection, isEmpty, type PathSet, recursiveDifference, union } from "./set.ts";
 import type { PlainMap } from "./typed.ts";
@@ -50,11 +52,20 @@ export class ApplyConflict extends Error {
   }
 }
 
-/** An update, or any patch but apply: never conflicts. */
+/**
+ * An update, or any patch but apply: never conflicts.
+ * @param live empty for a create
+ * @returns the managers after it: what changed is this manager's alone, who has nothing left is gone. When nothing changed, and no set is
+ *   outdated, every entry is the same object as before.
+ * @throws TypedError beyond `depthMax` levels
+ */
 export function updateManagers(context: MergeContext, live: Versioned, next: Versioned, managers: Managers, manager: string): Managers {
-  const { managers: rest, comparison } = takeOver(context, live, next, managers, manager, true);
-  const mine = rest.get(manager)?.set ?? emptySet;
-  const owned = union(union(difference(mine, comparison.removed), comparison.modified), comparison.added);
+  const known = reconciled(context, live, managers);
+  const { managers: rest, comparison } = takeOver(context, live, next, known, manager, true);
+  const before = rest.get(manager);
+  const mine = difference(before?.set ?? emptySet, comparison.removed);
+  const owned = recursiveDifference(union(mine, changedFields(comparison)), context.ignored(next.version));
+  if (before !== undefined && owned === before.set && before.version === next.version && !before.applied && !isEmpty(owned)) return rest;
   const result = new Map(rest);
   if (isEmpty(owned)) result.delete(manager);
   else result.set(manager, { set: owned, version: next.version, applied: false });
@@ -63,8 +74,10 @@ export function updateManagers(context: MergeContext, live: Versioned, next: Ver
 
 /**
  * A server-side apply.
- * @returns the merged object (at the intent's version) and who owns what then
- * @throws ApplyConflict unless forced · TypedError when the intent has duplicates
+ * @param live empty for a create
+ * @returns the merged object, at the intent's version, and who owns what then. The object is the live one itself when the apply changes nothing of
+ *   it; else it shares parts with the live object and the intent, so that whoever wants to change it copies it first.
+ * @throws ApplyConflict unless forced · TypedError when the intent has duplicates or items without keys, and beyond `depthMax` levels
  */
 export function applyIntent(
   context: MergeContext,
@@ -75,14 +88,31 @@ export function applyIntent(
   options: { readonly force: boolean },
 ): { object: PlainMap; managers: Managers } {
   const schema = context.schemaOf(intent.version) as Struct;
-  const last = managers.get(manager);
+  const known = reconciled(context, live, managers);
+  const last = known.get(manager);
   const owned = recursiveDifference(fieldSetOf(intent.object, schema), context.ignored(intent.version));
-  const result = new Map(managers);
+  const result = new Map(known);
   result.set(manager, { set: owned, version: intent.version, applied: true });
-  const merged = merge(live.object, intent.object, schema);
+  const whole = context.convert(live.object, live.version, intent.version);
+  const merged = merge(whole, intent.object, schema);
   const pruned = prune(context, { object: merged, version: intent.version }, result, last);
-  const taken = takeOver(context, live, { object: pruned, version: intent.version }, result, manager, options.force);
-  return { object: pruned, managers: taken.managers };
+  const object = pruned !== whole && equalValues(pruned, whole) ? whole : pruned;
+  const taken = takeOver(context, live, { object, version: intent.version }, result, manager, options.force);
+  return { object, managers: taken.managers };
+}
+
+/** Sets that were written under another schema of the same version, as this one has them. Versions that are no more lose their managers. */
+function reconciled(context: MergeContext, live: Versioned, managers: Managers): Managers {
+  let result: Map<string, ManagedSet> | undefined;
+  for (const [manager, owned] of managers) {
+    const schema = context.schemaOf(owned.version);
+    const set = schema && reconcile(owned.set, schema, () => context.convert(live.object, live.version, owned.version));
+    if (set === owned.set) continue;
+    result ??= new Map(managers);
+    if (set === undefined) result.delete(manager);
+    else result.set(manager, { ...owned, set });
+  }
+  return result ?? managers;
 }
 
 /** Takes what changed from its owners. */
@@ -94,64 +124,85 @@ function takeOver(
   manager: string,
   force: boolean,
 ): { managers: Managers; comparison: Comparison } {
-  const byVersion = new Map<string, Comparison | undefined>();
-  const compareAt = (version: string): Comparison | undefined => {
-    if (!byVersion.has(version)) {
-      const schema = context.schemaOf(version);
-      const whole =
-        schema && compare(context.convert(live.object, live.version, version), context.convert(next.object, next.version, version), schema);
-      byVersion.set(version, whole && without(whole, context.ignored(version)));
-    }
-    return byVersion.get(version);
-  };
-  const comparison = compareAt(next.version) as Comparison;
+  const compareAt = comparer(context, live, next);
   const conflicts: ManagerConflict[] = [];
-  const result = new Map(managers);
+  let result: Map<string, ManagedSet> | undefined;
   for (const [other, owned] of managers) {
     if (other === manager) continue;
-    const changes = compareAt(owned.version);
-    if (changes === undefined) {
-      result.delete(other);
-      continue;
-    }
-    const taken = intersection(owned.set, union(changes.modified, changes.added));
+    const { taken, left } = afterChanges(owned.set, compareAt(owned.version));
     if (!isEmpty(taken)) conflicts.push({ manager: other, set: taken });
-    const left = difference(difference(owned.set, taken), changes.removed);
+    if (left === owned.set && !isEmpty(left)) continue;
+    result ??= new Map(managers);
     if (isEmpty(left)) result.delete(other);
-    else if (left !== owned.set) result.set(other, { ...owned, set: left });
+    else result.set(other, { ...owned, set: left });
   }
   if (!force && conflicts.length > 0) throw new ApplyConflict(conflicts);
-  return { managers: result, comparison };
+  if (managers.has(manager) && isEmpty((managers.get(manager) as ManagedSet).set)) {
+    result ??= new Map(managers);
+    result.delete(manager);
+  }
+  return { managers: result ?? managers, comparison: compareAt(next.version).whole };
 }
 
-/** Changes of what nobody may own are none: they will be put back. */
-function without({ added, removed, modified }: Comparison, ignored: PathSet): Comparison {
-  if (isEmpty(ignored)) return { added, removed, modified };
-  const rest = (set: PathSet): PathSet => recursiveDifference(set, ignored);
-  return { added: rest(added), removed: rest(removed), modified: rest(modified) };
+interface Changes {
+  readonly whole: Comparison;
+  /** What an owner of it hears of. */
+  readonly changed: PathSet;
 }
 
-/** Removes what this manager applied before and now does not, where no one else owns it. */
+/** Compares at a version, once. Changes of what nobody may own are none: they will be put back. */
+function comparer(context: MergeContext, live: Versioned, next: Versioned): (version: string) => Changes {
+  const byVersion = new Map<string, Changes>();
+  return (version) => {
+    let changes = byVersion.get(version);
+    if (changes === undefined) {
+      const before = context.convert(live.object, live.version, version);
+      const after = context.convert(next.object, next.version, version);
+      const whole = withoutFields(compare(before, after, context.schemaOf(version) as Struct), context.ignored(version));
+      changes = { whole, changed: changedFields(whole) };
+      byVersion.set(version, changes);
+    }
+    return changes;
+  };
+}
+
+function afterChanges(set: PathSet, { whole, changed }: Changes): { taken: PathSet; left: PathSet } {
+  if (isUnchanged(whole)) return { taken: emptySet, left: set };
+  const taken = intersection(set, changed);
+  return { taken, left: difference(difference(set, taken), whole.removed) };
+}
+
+/**
+ * Removes what this manager applied before and now does not, where no one else owns it.
+ * @param managers as they are with the new intent, which is the manager's set there
+ */
 function prune(context: MergeContext, merged: Versioned, managers: Managers, last: ManagedSet | undefined): PlainMap {
-  if (last === undefined || isEmpty(last.set)) return merged.object;
-  const schema = context.schemaOf(last.version);
-  if (schema === undefined) return merged.object;
-  const whole = context.convert(merged.object, merged.version, last.version);
+  if (last === undefined || isOwned(last, managers)) return merged.object;
+  const { version } = last;
+  const schema = context.schemaOf(version) as Struct;
+  const whole: Versioned = { object: context.convert(merged.object, merged.version, version), version };
   const lastNamed = named(last.set, schema);
-  let pruned: Versioned = { object: removeItems(whole, lastNamed, schema), version: last.version };
-  pruned = addBackOwned(context, { object: whole, version: last.version }, pruned, managers);
-  pruned = addBackDangling(context, { object: whole, version: last.version }, pruned, lastNamed, last.version);
-  return context.convert(pruned.object, pruned.version, merged.version);
+  const bare: Versioned = { object: removeItems(whole.object, lastNamed, schema), version };
+  const withOwned = addBackOwned(context, whole, bare, managers);
+  const pruned = addBackDangling(context, whole, withOwned, lastNamed);
+  return pruned === whole.object ? merged.object : context.convert(pruned, version, merged.version);
 }
 
-function addBackOwned(context: MergeContext, merged: Versioned, pruned: Versioned, managers: Managers): Versioned {
+/** Whether nothing can have lost its last owner, so that there is no need to look. */
+function isOwned(last: ManagedSet, managers: Managers): boolean {
+  let rest = last.set;
+  for (const { set, version } of managers.values()) if (version === last.version) rest = difference(rest, set);
+  return isEmpty(rest);
+}
+
+/** What any manager owns comes back, at every version that managers have, the one that was pruned first: conversions may need its fields. */
+function addBackOwned(context: MergeContext, merged: Versioned, bare: Versioned, managers: Managers): Versioned {
   const owned = new Map<string, PathSet>();
   for (const { set, version } of managers.values()) owned.set(version, union(owned.get(version) ?? emptySet, set));
   const versions = [...owned.keys()].sort((a, b) => Number(b === merged.version) - Number(a === merged.version));
-  let result = pruned;
+  let result = bare;
   for (const version of versions) {
-    const schema = context.schemaOf(version);
-    if (schema === undefined) continue;
+    const schema = context.schemaOf(version) as Struct;
     const whole = context.convert(merged.object, merged.version, version);
     const rest = context.convert(result.object, result.version, version);
     const gone = difference(difference(present(whole, schema), present(rest, schema)), named(owned.get(version) as PathSet, schema));
@@ -161,11 +212,11 @@ function addBackOwned(context: MergeContext, merged: Versioned, pruned: Versione
 }
 
 /** What was removed along with a parent, and was not this manager's, comes back. */
-function addBackDangling(context: MergeContext, merged: Versioned, pruned: Versioned, lastNamed: PathSet, version: string): Versioned {
-  const schema = context.schemaOf(version) as Struct;
-  const rest = context.convert(pruned.object, pruned.version, version);
+function addBackDangling(context: MergeContext, merged: Versioned, pruned: Versioned, lastNamed: PathSet): PlainMap {
+  const schema = context.schemaOf(merged.version) as Struct;
+  const rest = context.convert(pruned.object, pruned.version, merged.version);
   const gone = intersection(difference(present(merged.object, schema), present(rest, schema)), lastNamed);
-  return { object: removeItems(merged.object, gone, schema), version };
+  return removeItems(merged.object, gone, schema);
 }
 
 /** Duplicates that are stored already are tolerated, so this is not the intent's strict set. */

@@ -1,7 +1,8 @@
 /** Whether an applied intent fits its schema, in upstream's words. Source: structured-merge-diff's typed package. */
 import type { Type } from "../schema/schema.ts";
 import { formatPath, indexElement } from "./fields-v1.ts";
-import { depthMax, fieldType, isDeclared, isMap, itemElement, type PlainMap, TypedError } from "./typed.ts";
+import { itemElement } from "./items.ts";
+import { depthMax, fieldType, isDeclared, isMap, type PlainMap, TypedError } from "./typed.ts";
 
 /** So many mistakes are told at most. */
 const problemsMax = 100;
