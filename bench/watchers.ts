@@ -31,9 +31,14 @@ export async function manyWatchers(watchers: number): Promise<void> {
 
   const late: number[] = [];
   for (let index = 0; index < watchers; index++) {
+    let rest: Buffer = Buffer.alloc(0);
     (clients[index % connections] as BenchClient).follow(`${maps}?watch=1`, (piece) => {
-      const at = piece.indexOf('"sent":"');
-      if (at >= 0) late.push(performance.now() - Number(piece.toString("latin1", at + 8, at + 28)));
+      rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+      for (let end = rest.indexOf("\n"); end >= 0; end = rest.indexOf("\n")) {
+        const at = rest.indexOf('"sent":"');
+        late.push(performance.now() - Number(rest.toString("latin1", at + 8, at + 28)));
+        rest = rest.subarray(end + 1);
+      }
     });
   }
   await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -63,7 +68,11 @@ async function deliver(child: Child, writer: BenchClient, late: number[], watche
     void writer.send({ method: "POST", path: maps, body: JSON.stringify(object) });
     await new Promise((resolve) => setTimeout(resolve, 1000 / eventsPerSecond));
   }
-  while (late.length < events * watchers) await new Promise((resolve) => setTimeout(resolve, 20));
+  const patience = performance.now() + 30_000;
+  while (late.length < events * watchers) {
+    if (performance.now() > patience) throw new Error(`${events * watchers - late.length} of ${events * watchers} events did not come`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
   const after = await child.usage();
   const sorted = Float64Array.from(late).sort();
   const quantile = (q: number): number => sorted[Math.floor((sorted.length - 1) * q)] ?? 0;
