@@ -4,6 +4,7 @@ import { goKindOf, resolveLiterals } from "../../lib/json/parse.ts";
 import { JsonSyntaxError } from "../../lib/json/syntax-error.ts";
 import { decodeYaml, strictYamlError, YamlError } from "../../lib/yaml/decode.ts";
 import type { FieldValidation } from "../contract.ts";
+import { readPatchJson } from "./read-patch.ts";
 
 export interface ApplyBody {
   /** Integers are a number while safe, a bigint beyond; a body of `null` is empty. Owned by the caller. */
@@ -14,6 +15,25 @@ export interface ApplyBody {
 
 /** @throws ApiError 400 with upstream's text when it is no YAML, or no mapping */
 export function readApplyBody(bytes: Buffer): ApplyBody {
+  const value = readJson(bytes);
+  return value === undefined ? readYaml(bytes) : { value, strictErrors: [] };
+}
+
+const openingBrace = 0x7b;
+
+/** JSON is YAML, and ten times faster to read. @returns undefined for what YAML must read: anything odd, keys set twice among it */
+function readJson(bytes: Buffer): Record<string, unknown> | undefined {
+  if (bytes[0] !== openingBrace) return undefined;
+  try {
+    const { value, duplicates } = readPatchJson(bytes);
+    return duplicates.length === 0 ? (value as Record<string, unknown>) : undefined;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function readYaml(bytes: Buffer): ApplyBody {
   try {
     const { value, strictErrors } = decodeYaml(bytes);
     if (value === null) return { value: {}, strictErrors };
