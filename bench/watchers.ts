@@ -44,11 +44,14 @@ export async function manyWatchers(watchers: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const run = (): Promise<Delivery> => deliver(child, writer, late, watchers);
   await run();
-  show(`one event to each of ${watchers} watchers`, await run());
-  const silent = new BenchClient(target);
-  silent.follow(`${maps}?watch=1`, () => {}).pause();
-  show("the same, while another never reads", await run());
-  for (const client of [...clients, silent]) client.close();
+  for (let round = 0; round < 2; round++) {
+    show(`one event to each of ${watchers} watchers`, await run());
+    const silent = new BenchClient(target);
+    silent.follow(`${maps}?watch=1`, () => {}).pause();
+    show("the same, while another never reads", await run());
+    silent.close();
+  }
+  for (const client of clients) client.close();
 
   await nodeWatchers(child, writer, target, watchers);
   writer.close();
