@@ -3,10 +3,12 @@ import { conflict, plainError } from "../api/errors.ts";
 import type { KubeObject, ObjectMeta } from "../api/object.ts";
 import { cloneJson } from "../lib/json/values.ts";
 import { conform, DecodeError } from "../lib/schema/decode.ts";
+import type { Resolved } from "../resource/contract.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { expectedKind, toStorageVersion, withMetadata } from "./decode-body.ts";
 import { type AppliedKind, mergeIntent } from "./managed-fields/apply-intent.ts";
 import { mergeContext, requestVersion } from "./managed-fields/merge-context.ts";
+import { setEntries } from "./managed-fields/track.ts";
 import { checkStrictErrors, readApplyBody } from "./patch/read-apply.ts";
 import { atVersion } from "./patch.ts";
 import { checkNames } from "./preconditions.ts";
@@ -32,8 +34,8 @@ export function apply(registry: RegistryContext, request: ApplyRequest): Promise
     ...request,
     createsMissing: true,
     tracksManagers: false,
-    next(current) {
-      const merged = applyBody(registry, request, applied, current && atVersion(current(), target));
+    next(current, old) {
+      const merged = applyBody(registry, request, applied, current && old && presentAt(target, current, old));
       if (current === undefined) checkNew(request, merged.metadata);
       checkNames(merged, request);
       return toStorageVersion(merged, target);
@@ -41,20 +43,30 @@ export function apply(registry: RegistryContext, request: ApplyRequest): Promise
   });
 }
 
+/** The object at the request's version, only to be read. Decoding it once more is dear. */
+function presentAt(target: Resolved, current: () => KubeObject, old: KubeObject): KubeObject {
+  return atVersion(target.version.conversion === undefined ? { ...old } : current(), target);
+}
+
 export type ApplyBodyRequest = Pick<ApplyRequest, "body" | "force" | "fieldManager" | "fieldValidation" | "subresource" | "warnings">;
 
-/** @param live at the kind's version, the registry's to change @throws ApiError 400, 409, 500 */
+/** @param live at the kind's version; not changed @throws ApiError 400, 409, 500 */
 export function applyBody(registry: RegistryContext, request: ApplyBodyRequest, kind: AppliedKind, live: KubeObject | undefined): KubeObject {
   const { fieldManager: manager, force, subresource } = request;
   const body = readApplyBody(request.body);
   const merged = mergeIntent(kind, live, { value: body.value, manager, force, subresource, now: registry.clock.now() });
   checkStrictErrors(body, request.fieldValidation, request.warnings);
-  return withMetadata(conformed(merged, kind));
+  return conformed(merged, kind);
 }
 
-function conformed(merged: KubeObject, { apiVersion, kind, schema }: AppliedKind): Record<string, unknown> {
+/** The merged object as one of its kind, sharing nothing with the live one. Its managed fields are ours, and need no look. */
+function conformed(merged: KubeObject, { apiVersion, kind, schema }: AppliedKind): KubeObject {
+  const { managedFields } = merged.metadata;
+  delete merged.metadata.managedFields;
   try {
-    return conform(cloneJson(merged), schema).object;
+    const object = withMetadata(conform(cloneJson(merged), schema).object);
+    setEntries(object, managedFields);
+    return object;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];

@@ -30,9 +30,10 @@ export interface UpdateRequest extends WriteRequest {
   /**
    * The wanted object in the storage version, the registry's to change. Called once for each attempt: another writer may win.
    * @param current a fresh copy of the object as it is, at each call; undefined when there is none
+   * @param old the same, only to be read
    * @throws ApiError to end the write
    */
-  next(current: (() => KubeObject) | undefined): KubeObject | Promise<KubeObject>;
+  next(current: (() => KubeObject) | undefined, old: KubeObject | undefined): KubeObject | Promise<KubeObject>;
 }
 
 /** @throws ApiError 400, 403 (admission), 404, 409, 422 */
@@ -63,7 +64,7 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   const old = store.decode(existing);
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
   checkUid(resource, existing.key, request.name, request.uid ?? "", old.metadata.uid ?? "");
-  const next = await request.next(() => store.decode(existing));
+  const next = await request.next(() => store.decode(existing), old);
   checkNames(next, request);
   dedupOwnerReferences(next.metadata, request.warnings, "sent");
   if (request.tracksManagers !== false) trackManagedFields(registry, request, next, old);
@@ -161,7 +162,7 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   }
   checkIfMatch(resource, name, request.ifMatch, undefined);
   checkUid(resource, storeOf(resource).keyOf(namespace, name), name, request.uid ?? "", "");
-  const object = await request.next(undefined);
+  const object = await request.next(undefined, undefined);
   checkNames(object, request);
   wipeSystemFields(object.metadata);
   dedupOwnerReferences(object.metadata, request.warnings, "sent");

@@ -37,8 +37,8 @@ export interface AppliedKind {
 const beforeFirstApply = "before-first-apply";
 
 /**
- * @param live at the kind's version, the caller's to change; undefined when there is none yet
- * @returns the merged object with its managed fields
+ * @param live at the kind's version, not changed; undefined when there is none yet
+ * @returns the merged object with its managed fields; it may share parts with the live one
  * @throws ApiError 400 for an intent of another kind, 409 for fields of others, 500 for one that does not fit the schema
  */
 export function mergeIntent(kind: AppliedKind, live: KubeObject | undefined, intent: Intent): KubeObject {

@@ -54,15 +54,16 @@ function readIntent(text: string): PlainMap | undefined {
   }
 }
 
-/** Writes the intent into the annotation if the object has one; without it when the annotations would become too long. */
+/** Writes the intent into the annotation if the object has one that is not empty; takes it away when the annotations would become too long. */
 export function renewLastApplied(object: KubeObject, intent: PlainMap): void {
-  const { annotations } = object.metadata;
-  if (annotations === undefined || !Object.hasOwn(annotations, annotation)) return;
+  if ((object.metadata.annotations?.[annotation] ?? "") === "") return;
+  const annotations = { ...object.metadata.annotations }; // The live object may have the same ones.
+  object.metadata.annotations = annotations;
   const copy = cloneJson(intent);
   const { metadata } = copy;
-  if (isMap(metadata) && isMap(metadata.annotations)) {
-    delete metadata.annotations[annotation];
-    if (Object.keys(metadata.annotations).length === 0) delete metadata.annotations;
+  if (isMap(metadata)) {
+    if (isMap(metadata.annotations)) delete metadata.annotations[annotation];
+    else delete metadata.annotations;
   }
   annotations[annotation] = `${encodeAny(sorted(copy))}\n`;
   const errors = new FieldErrors();

@@ -4,7 +4,7 @@
  */
 import { formatTime } from "../../api/clock.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../../api/object.ts";
-import { cloneJson } from "../../lib/json/values.ts";
+import { cloneJson, identical } from "../../lib/json/values.ts";
 import { union } from "../../lib/structured-merge/set.ts";
 import type { PlainMap } from "../../lib/structured-merge/typed.ts";
 import { type ManagedSet, type MergeContext, updateManagers, type Versioned } from "../../lib/structured-merge/updater.ts";
@@ -126,6 +126,11 @@ export function managerName({ fieldManager, userAgent }: Pick<WriteRequest, "fie
 
 /** Whether nothing but times differs. */
 export function sameButTimes(a: readonly ManagedFieldsEntry[] = [], b: readonly ManagedFieldsEntry[] = []): boolean {
-  if (a.length !== b.length) return false;
-  return a.every((entry, index) => JSON.stringify({ ...entry, time: "" }) === JSON.stringify({ ...b[index], time: "" }));
+  return a.length === b.length && a.every((entry, index) => sameEntry(entry, b[index] as ManagedFieldsEntry));
+}
+
+const identity = ["manager", "operation", "apiVersion", "subresource"] as const;
+
+function sameEntry(a: ManagedFieldsEntry, b: ManagedFieldsEntry): boolean {
+  return identity.every((field) => a[field] === b[field]) && identical(a.fieldsV1, b.fieldsV1);
 }
