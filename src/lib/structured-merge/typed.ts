@@ -98,12 +98,12 @@ export function isDeclared(type: MapLike, name: string): boolean {
 /**
  * What Go would show of a field, given what our plain object has: zero values of fields that are always written, nothing for empty values of
  * fields that are written only when set. Ownership comes out as it does there that way.
- * @param value undefined or null when the field is not set
+ * @param value undefined when the field is not set. Null is a value: decoding takes it away where it means nothing.
  * @returns undefined when Go would show no such field; null for its nil
  */
 export function shown(field: Field, value: unknown): unknown {
-  if (value === undefined || value === null) return unset(field);
-  return field.omitEmpty && !field.pointer && isGoEmpty(field.type, value) ? undefined : value;
+  if (value === undefined) return unset(field);
+  return value !== null && field.omitEmpty && !field.pointer && isGoEmpty(field.type, value) ? undefined : value;
 }
 
 const emptyStruct: PlainMap = Object.freeze({});

@@ -1,0 +1,225 @@
+/** Managers at several versions, versions that are no more, types that change within a version, and objects that no schema describes. */
+import { test } from "node:test";
+import { check, type Row, type World } from "./testing/driver.ts";
+import { atomicList, int, keyed, map, set, string, struct } from "./testing/schemas.ts";
+import type { PlainMap } from "./typed.ts";
+
+/** `text` at v1 is `title` at v2, in the items of `list` too; the set of v1 is no longer there at v2. */
+const v1 = struct({ text: string, number: int, list: keyed(["name"], struct({ name: string, text: string })), labels: map(string) });
+const v2 = struct({ title: string, number: int, list: keyed(["name"], struct({ name: string, title: string })), labels: map(string) });
+
+function rename(object: PlainMap, from: string, to: string): PlainMap {
+  const entries = Object.entries(object).map(([name, value]) => [name === from ? to : name, renameWithin(value, from, to)]);
+  return Object.fromEntries(entries);
+}
+
+function renameWithin(value: unknown, from: string, to: string): unknown {
+  return Array.isArray(value) ? value.map((item) => rename(item as PlainMap, from, to)) : value;
+}
+
+const renaming: World = {
+  schemas: { v1, v2 },
+  convert: (object, from) => (from === "v1" ? rename(object, "text", "title") : rename(object, "title", "text")),
+};
+
+const versions: Row[] = [
+  {
+    what: "a conflict is told in the owner's version",
+    operations: [
+      { apply: "a", object: { text: "x" }, version: "v1" },
+      { apply: "b", object: { title: "y" }, version: "v2", conflicts: { a: ["text"] } },
+      { apply: "b", object: { title: "x" }, version: "v2" },
+    ],
+    object: { title: "x" },
+    managers: { a: ["text"], b: ["title"] },
+  },
+  {
+    what: "what leaves the intent at another version goes",
+    operations: [
+      { apply: "a", object: { text: "x", number: 1, list: [{ name: "i", text: "t" }, { name: "j" }] }, version: "v1" },
+      { apply: "a", object: { number: 1, list: [{ name: "j" }] }, version: "v2" },
+    ],
+    object: { number: 1, list: [{ name: "j" }] },
+    managers: { a: ["number", 'list[{"name":"j"}]', 'list[{"name":"j"}].name'] },
+  },
+  {
+    what: "what another owns at another version stays",
+    operations: [
+      { apply: "a", object: { text: "x", number: 1, list: [{ name: "i", text: "t" }] }, version: "v1" },
+      { apply: "b", object: { title: "x", list: [{ name: "i", title: "t" }] }, version: "v2" },
+      { apply: "a", object: { number: 1 }, version: "v1" },
+    ],
+    object: { text: "x", number: 1, list: [{ name: "i", text: "t" }] },
+    managers: { a: ["number"], b: ["title", 'list[{"name":"i"}]', 'list[{"name":"i"}].name', 'list[{"name":"i"}].title'] },
+  },
+  {
+    what: "an update at one version takes from managers at another",
+    operations: [
+      { apply: "a", object: { text: "x", number: 1 }, version: "v1" },
+      { update: "u", object: { title: "y", number: 1 }, version: "v2" },
+    ],
+    managers: { a: ["number"], u: ["title"] },
+  },
+];
+for (const row of versions) test(row.what, () => check(row, renaming));
+
+const lost: Row[] = [
+  {
+    what: "a version that is no more loses its managers, at an apply",
+    operations: [
+      { apply: "a", object: { title: "x" }, version: "v2" },
+      { apply: "b", object: { number: 1 }, version: "v1" },
+      { drop: "v2" },
+      { apply: "b", object: { text: "y" }, version: "v1" },
+    ],
+    object: { text: "y" },
+    managers: { b: ["text"] },
+  },
+  {
+    what: "a version that is no more loses its managers, at an update",
+    operations: [
+      { apply: "a", object: { title: "x" }, version: "v2" },
+      { update: "b", object: { text: "x" }, version: "v1" },
+      { drop: "v2" },
+      { update: "b", object: { text: "x", number: 1 }, version: "v1" },
+    ],
+    managers: { b: ["number"] },
+  },
+  {
+    what: "an applier whose last version is no more removes nothing",
+    operations: [
+      { apply: "a", object: { title: "x" }, version: "v2" },
+      { apply: "b", object: { number: 1 }, version: "v1" },
+      { drop: "v2" },
+      { apply: "a", object: { number: 1 }, version: "v1" },
+    ],
+    object: { text: "x", number: 1 },
+    managers: { a: ["number"], b: ["number"] },
+  },
+];
+for (const row of lost) test(row.what, () => check(row, renaming));
+
+const granular = struct({
+  text: string,
+  struct: struct({ a: int, b: int }),
+  map: map(string),
+  list: keyed(["name"], struct({ name: string, x: int })),
+  set: set(string),
+});
+const atomic = struct({
+  text: string,
+  struct: struct({ a: int, b: int }, { atomic: true }),
+  map: map(string, { atomic: true }),
+  list: atomicList(struct({ name: string, x: int })),
+  set: atomicList(string),
+});
+const whole = { struct: { a: 1, b: 2 }, map: { k: "v" }, list: [{ name: "i", x: 1 }], set: ["s"] };
+const toAtomic: Row[] = [
+  {
+    what: "granular becomes atomic: who owned a part owns the whole, and conflicts",
+    operations: [
+      { apply: "a", object: { struct: { a: 1 }, map: { k: "v" }, list: [{ name: "i", x: 1 }], set: ["s"] } },
+      { apply: "b", object: { struct: { b: 2 } } },
+      { schema: atomic },
+      { apply: "c", object: { struct: { a: 1 } }, conflicts: { a: ["struct"], b: ["struct"] } },
+      { apply: "c", object: { list: [] }, conflicts: { a: ["list"] } },
+      { apply: "c", object: { text: "x" } },
+    ],
+    managers: { a: ["struct", "map", "list", "set"], b: ["struct"], c: ["text"] },
+  },
+  {
+    what: "granular becomes atomic: an update takes the whole",
+    operations: [{ apply: "a", object: whole }, { schema: atomic }, { update: "u", object: { ...whole, set: ["s", "t"] } }],
+    managers: { a: ["struct", "map", "list"], u: ["set"] },
+  },
+];
+for (const row of toAtomic) test(row.what, () => check(row, { schemas: { v1: granular } }));
+
+const toGranular: Row[] = [
+  {
+    what: "atomic becomes granular: who owned the whole owns all in it",
+    operations: [{ apply: "a", object: whole }, { schema: granular }, { apply: "b", object: { text: "x" } }],
+    managers: {
+      a: [
+        "struct",
+        "struct.a",
+        "struct.b",
+        "map",
+        "map.k",
+        "list",
+        'list[{"name":"i"}]',
+        'list[{"name":"i"}].name',
+        'list[{"name":"i"}].x',
+        "set",
+        'set["s"]',
+      ],
+      b: ["text"],
+    },
+  },
+  {
+    what: "atomic becomes granular: new parts are no conflict, old ones are",
+    operations: [
+      { apply: "a", object: whole },
+      { schema: granular },
+      { apply: "b", object: { map: { l: "w" }, set: ["t"] } },
+      { apply: "b", object: { map: { k: "w" } }, conflicts: { a: ["map.k"] } },
+    ],
+    object: { ...whole, map: { k: "v", l: "w" }, set: ["s", "t"] },
+  },
+  {
+    what: "atomic becomes granular: the owner lets go of some of it",
+    operations: [{ apply: "a", object: whole }, { schema: granular }, { apply: "a", object: { map: { k: "v" }, struct: { a: 1 } } }],
+    object: { map: { k: "v" }, struct: { a: 1 } },
+  },
+];
+for (const row of toGranular) test(row.what, () => check(row, { schemas: { v1: atomic } }));
+
+const open = struct({ name: string }, { preserveUnknown: true });
+const deduced: Row[] = [
+  {
+    what: "deduced: maps by key, lists whole",
+    operations: [
+      { apply: "a", object: { spec: { x: 1, list: [{ name: "i" }], deep: { y: [1] } } } },
+      { apply: "b", object: { spec: { z: null, deep: {} } } },
+      { apply: "b", object: { spec: { list: [] } }, conflicts: { a: ["spec.list"] } },
+    ],
+    object: { spec: { x: 1, list: [{ name: "i" }], deep: { y: [1] }, z: null } },
+    managers: { a: ["spec", "spec.x", "spec.list", "spec.deep", "spec.deep.y"], b: ["spec", "spec.z", "spec.deep"] },
+  },
+  {
+    what: "deduced: what leaves the intent goes",
+    operations: [
+      { apply: "a", object: { spec: { x: 1, deep: { y: 1 } } } },
+      { apply: "a", object: { spec: { x: 1 } } },
+    ],
+    object: { spec: { x: 1 } },
+    managers: { a: ["spec", "spec.x"] },
+  },
+  {
+    what: "deduced: a map becomes a scalar",
+    operations: [
+      { apply: "a", object: { spec: { x: { y: 1 } } } },
+      { apply: "b", object: { spec: { x: 1 } }, conflicts: { a: ["spec.x"] } },
+      { apply: "b", object: { spec: { x: 1 } }, force: true },
+    ],
+    object: { spec: { x: 1 } },
+    managers: { a: ["spec"], b: ["spec", "spec.x"] },
+  },
+  {
+    what: "deduced: a scalar becomes a map",
+    operations: [
+      { update: "u", object: { spec: { x: 1 } } },
+      { update: "v", object: { spec: { x: { y: 1 } } } },
+    ],
+    managers: { u: ["spec"], v: ["spec.x", "spec.x.y"] },
+  },
+  {
+    what: "deduced: a list becomes a map",
+    operations: [
+      { update: "u", object: { spec: { x: [1] } } },
+      { update: "v", object: { spec: { x: { y: 1 } } } },
+    ],
+    managers: { u: ["spec"], v: ["spec.x", "spec.x.y"] },
+  },
+];
+for (const row of deduced) test(row.what, () => check(row, { schemas: { v1: open } }));
