@@ -60,7 +60,7 @@ export class ApplyConflict extends Error {
  * @throws TypedError beyond `depthMax` levels
  */
 export function updateManagers(context: MergeContext, live: Versioned, next: Versioned, managers: Managers, manager: string): Managers {
-  const known = reconciled(context, live, managers);
+  const known = reconciled(context, managers);
   const { managers: rest, comparison } = takeOver(context, live, next, known, manager, true);
   const before = rest.get(manager);
   const mine = difference(before?.set ?? emptySet, comparison.removed);
@@ -88,7 +88,7 @@ export function applyIntent(
   options: { readonly force: boolean },
 ): { object: PlainMap; managers: Managers } {
   const schema = context.schemaOf(intent.version) as Struct;
-  const known = reconciled(context, live, managers);
+  const known = reconciled(context, managers);
   const last = known.get(manager);
   const owned = recursiveDifference(fieldSetOf(intent.object, schema), context.ignored(intent.version));
   const result = new Map(known);
@@ -102,11 +102,11 @@ export function applyIntent(
 }
 
 /** Sets that were written under another schema of the same version, as this one has them. Versions that are no more lose their managers. */
-function reconciled(context: MergeContext, live: Versioned, managers: Managers): Managers {
+function reconciled(context: MergeContext, managers: Managers): Managers {
   let result: Map<string, ManagedSet> | undefined;
   for (const [manager, owned] of managers) {
     const schema = context.schemaOf(owned.version);
-    const set = schema && reconcile(owned.set, schema, () => context.convert(live.object, live.version, owned.version));
+    const set = schema && reconcile(owned.set, schema);
     if (set === owned.set) continue;
     result ??= new Map(managers);
     if (set === undefined) result.delete(manager);
