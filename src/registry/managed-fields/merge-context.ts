@@ -45,7 +45,6 @@ const furtherResets: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   "/namespaces/finalize": [["status"]],
   "apps/deployments/status": [["metadata", "labels"]],
-  "apiextensions.k8s.io/customresourcedefinitions/status": [["metadata"]],
 };
 
 function resetFields({ definition }: Resource, subresource: string): PathSet {
