@@ -66,6 +66,7 @@ export function updateManagers(context: MergeContext, live: Versioned, next: Ver
   const mine = difference(before?.set ?? emptySet, comparison.removed);
   const owned = recursiveDifference(union(mine, changedFields(comparison)), context.ignored(next.version));
   if (before !== undefined && owned === before.set && before.version === next.version && !before.applied && !isEmpty(owned)) return rest;
+  if (before === undefined && isEmpty(owned)) return rest;
   const result = new Map(rest);
   if (isEmpty(owned)) result.delete(manager);
   else result.set(manager, { set: owned, version: next.version, applied: false });
