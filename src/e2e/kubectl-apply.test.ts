@@ -164,7 +164,7 @@ metadata:
       ["apply --server-side -f map.yaml", "configmap/settings serverside-applied"],
       ["label cm settings x=y --field-manager=labeller", "configmap/settings labeled"],
       ["label cm settings x=z --overwrite", "configmap/settings labeled"],
-      ["annotate cm settings x=z --overwrite --field-manager=noter", "configmap/settings annotated"],
+      ["annotate cm settings x=z --overwrite --field-manager=noter", /^configmap\/settings annotated?$/],
       [
         `get cm settings ${managers}`,
         `kubectl Apply  {"f:data":{"f:a":{}}} NOW
@@ -358,7 +358,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ["apply --server-side -f set --prune --applyset=parts -n default", "configmap/one serverside-applied\nconfigmap/two serverside-applied"],
       [
         `get secret parts ${managers}`,
-        'kubectl-applyset Apply  {"f:metadata":{"f:annotations":{"f:applyset.kubernetes.io/additional-namespaces":{},"f:applyset.kubernetes.io/contains-group-kinds":{},"f:applyset.kubernetes.io/tooling":{}},"f:labels":{"f:applyset.kubernetes.io/id":{}}}} NOW',
+        /^kubectl-applyset Apply {2}{"f:metadata":{"f:annotations":{"f:applyset\.kubernetes\.io\/additional-namespaces":{},"f:applyset\.kubernetes\.io\/contains-group-(kinds|resources)":{},"f:applyset\.kubernetes\.io\/tooling":{}},"f:labels":{"f:applyset\.kubernetes\.io\/id":{}}}} NOW$/,
       ],
       [`get cm one ${managers}`, 'kubectl Apply  {"f:data":{"f:a":{}},"f:metadata":{"f:labels":{"f:applyset.kubernetes.io/part-of":{}}}} NOW'],
       ["set/two.yaml", map("a: b").replace("settings", "one")],
