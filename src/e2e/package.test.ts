@@ -36,4 +36,20 @@ test("the packed package serves as a command and as a library", { skip }, async 
     execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: directory, encoding: "utf8" }),
     /^https:\/\/127\.0\.0\.1:\d+\n$/,
   );
+
+  const merging = `
+    import { applyIntent, emptySet, encodeFieldsV1, type Struct, type MergeContext } from "coxswain/structured-merge";
+    const field = { name: "a", type: { kind: "string" }, pointer: true, omitEmpty: true, omitZero: false, required: false } as const;
+    const base = { kind: "struct", definition: "Kind", goType: "Kind", atomic: false, preserveUnknown: false } as const;
+    const schema: Struct = { ...base, fields: [field], byName: new Map([["a", field]]) };
+    const context: MergeContext = { schemaOf: () => schema, convert: (object) => object, ignored: () => emptySet };
+    const live = { object: {}, version: "v1" };
+    const { object, managers } = applyIntent(context, live, { object: { a: "x" }, version: "v1" }, new Map(), "me", { force: false });
+    console.log(JSON.stringify([object, encodeFieldsV1(managers.get("me")!.set)]));`;
+  writeFileSync(join(directory, "merging.ts"), merging);
+  const output = execFileSync(process.execPath, [join(directory, "merging.ts")], { cwd: directory, encoding: "utf8" });
+  assert.equal(output, '[{"a":"x"},{"f:a":{}}]\n');
+  const compiler = join(root, "node_modules/.bin/tsc");
+  const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--types", "", "--lib", "esnext,dom"];
+  execFileSync(compiler, [...options, join(directory, "merging.ts")], { cwd: directory, stdio: "inherit" });
 });

@@ -54,7 +54,7 @@ function normalElement(key: string): string | undefined {
       if (!/^\d+$/.test(text)) throw new FieldsV1Error(`bad index: ${JSON.stringify(key)}`);
       return key;
     case "k":
-      return plainKey.test(key) ? key : keysOf(parse(text), text);
+      return isPlainKey(key) ? key : keysOf(parse(text), text);
     case "v":
       return plainValue.test(key) ? key : valueElement(parse(text));
     default:
@@ -62,8 +62,14 @@ function normalElement(key: string): string | undefined {
   }
 }
 
-/** Already as it would be written: one key, and nothing to escape. */
-const plainKey = /^k:\{"[\w./-]+":"[\w./: -]*"\}$/;
+/** One or two keys, in order, and nothing to escape: already as it would be written. */
+const plainKey = /^k:\{"([\w.-]+)":(?:"[\w./: -]*"|0|[1-9]\d{0,14})(?:,"([\w.-]+)":(?:"[\w./: -]*"|0|[1-9]\d{0,14}))?\}$/;
+
+function isPlainKey(key: string): boolean {
+  const match = plainKey.exec(key);
+  return match !== null && (match[2] === undefined || (match[1] as string) < match[2]);
+}
+
 const plainValue = /^v:"[\w./: -]*"$/;
 
 function keysOf(keys: unknown, text: string): string {
