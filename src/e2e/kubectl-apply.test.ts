@@ -58,6 +58,23 @@ ${replicas}  selector: {matchLabels: {app: web}}
       - {name: side, image: "s:1"}
 `;
 
+/** The part of it that somebody else wants. */
+const part = (containers: string): string => `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: default}
+spec:
+  template:
+    spec:
+      containers:
+${containers.replace(/^/gm, "      ")}
+`;
+
+const scaler = (version: string, spec: string): string => `apiVersion: autoscaling/${version}
+kind: HorizontalPodAutoscaler
+metadata: {name: web, namespace: default}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, ${spec}}
+`;
+
 const several = `apiVersion: v1
 kind: Service
 metadata: {name: web, namespace: default}
@@ -291,6 +308,105 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ['patch deployment web --type=json -p [{"op":"remove","path":"/spec/template/spec/containers/0/env"}]', "deployment.apps/web patched"],
       ["apply --server-side -f web.yaml", "deployment.apps/web serverside-applied"],
       ["get deployment web -o jsonpath={.spec.template.spec.containers[*].env}", '[{"name":"A","value":"1"}] [{"name":"B","value":"2"}]'],
+    ],
+  },
+  "two managers of one container": {
+    steps: [
+      ["web.yaml", web("", "x:1")],
+      ["apply --server-side -f web.yaml", "deployment.apps/web serverside-applied"],
+      ["sidecar.yaml", part("- {name: main, env: [{name: B, value: b}]}\n- {name: proxy, image: 'p:1'}")],
+      ["apply --server-side -f sidecar.yaml --field-manager=injector", "deployment.apps/web serverside-applied"],
+      [
+        `get deployment web ${managers}`,
+        /^injector Apply {2}{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\\"name\\":\\"main\\"}":{"\.":{},"f:env":{"k:{\\"name\\":\\"B\\"}":{"\.":{},"f:name":{},"f:value":{}}},"f:name":{}},"k:{\\"name\\":\\"proxy\\"}":{"\.":{},"f:image":{},"f:name":{}}}}}}} NOW$/m,
+      ],
+      [
+        "get deployment web -o jsonpath={.spec.template.spec.containers[*].name}%{.spec.template.spec.containers[0].env[*].name}",
+        "main side proxy A B",
+      ],
+      ["sidecar.yaml", part("- {name: main, env: [{name: A, value: theirs}]}")],
+      [
+        "apply --server-side -f sidecar.yaml --field-manager=injector",
+        refused('1 conflict: conflict with "kubectl": .spec.template.spec.containers[name="main"].env[name="A"].value'),
+        1,
+      ],
+      ["sidecar.yaml", part("- {name: main, imagePullPolicy: Always}")],
+      ["apply --server-side -f sidecar.yaml --field-manager=injector", "deployment.apps/web serverside-applied"],
+      ["get deployment web -o jsonpath={.spec.template.spec.containers[*].name}%{.spec.template.spec.containers[0].env[*].name}", "main side A"],
+      ["sidecar.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: default}\n"],
+      ["apply --server-side -f sidecar.yaml --field-manager=injector", "deployment.apps/web serverside-applied"],
+      // What nobody wants any more goes back to its default.
+      ["get deployment web -o jsonpath={.spec.template.spec.containers[0].imagePullPolicy}", "IfNotPresent"],
+      [`get deployment web ${managers}`, /^kubectl Apply {2}[^\n]*$/],
+    ],
+  },
+  "a Deployment from the client's side": {
+    steps: [
+      ["web.yaml", web("  replicas: 2\n", "x:1")],
+      ["apply -f web.yaml", "deployment.apps/web created"],
+      ["scale deployment web --replicas=4", "deployment.apps/web scaled"],
+      ["web.yaml", web("", "x:2")],
+      ["apply --server-side -f web.yaml", "deployment.apps/web serverside-applied"],
+      ["get deployment web -o jsonpath={.spec.replicas}%{.spec.template.spec.containers[0].image}", "4 x:2"],
+      [`get deployment web ${managers}`, /^KUBECTL Update scale {"f:spec":{"f:replicas":{}}}/m],
+      ["diff --server-side -f web.yaml", ""],
+      ["diff -f web.yaml", ""],
+      ["apply -f web.yaml", /^deployment\.apps\/web (configured|unchanged)$/],
+      ["get deployment web -o jsonpath={.spec.replicas}%{.spec.template.spec.containers[0].image}", "4 x:2"],
+    ],
+  },
+  "create and replace before apply": {
+    steps: [
+      ["map.yaml", map("a: b")],
+      ["create -f map.yaml", "configmap/settings created"],
+      ["map.yaml", map("a: c")],
+      ["apply --server-side -f map.yaml", refused('1 conflict: conflict with "kubectl-create" using v1: .data.a'), 1],
+      ["replace -f map.yaml", "configmap/settings replaced"],
+      [`get cm settings ${managers}`, 'kubectl-create Update  {"f:data":{}} NOW\nkubectl-replace Update  {"f:data":{"f:a":{}}} NOW'],
+      ["apply --server-side -f map.yaml", "configmap/settings serverside-applied"],
+      [
+        `get cm settings ${managers}`,
+        'kubectl Apply  {"f:data":{"f:a":{}}} \nkubectl-create Update  {"f:data":{}} NOW\nkubectl-replace Update  {"f:data":{"f:a":{}}} NOW',
+      ],
+    ],
+  },
+  "one object at two versions": {
+    steps: [
+      [
+        "two.yaml",
+        scaler(
+          "v2",
+          "maxReplicas: 3, minReplicas: 2, metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]",
+        ),
+      ],
+      ["one.yaml", scaler("v1", "maxReplicas: 4, targetCPUUtilizationPercentage: 60")],
+      ["apply --server-side -f two.yaml --field-manager=two", "horizontalpodautoscaler.autoscaling/web serverside-applied"],
+      ["apply --server-side -f one.yaml --field-manager=one", refused('2 conflicts: conflicts with "two":\n- .spec.maxReplicas\n- .spec.metrics'), 1],
+      ["apply --server-side -f one.yaml --field-manager=two", "horizontalpodautoscaler.autoscaling/web serverside-applied"],
+      ["get hpa web -o jsonpath={.spec.maxReplicas}%{.spec.minReplicas}%{.spec.metrics[*].resource.target.averageUtilization}", "4 1 60"],
+      [`get hpa web ${managers}`, 'two Apply  {"f:spec":{"f:maxReplicas":{},"f:scaleTargetRef":{},"f:targetCPUUtilizationPercentage":{}}} NOW'],
+    ],
+  },
+  refusals: {
+    steps: [
+      ["odd.yaml", `${map("a: b")}foo: 1\n`],
+      [
+        "apply --server-side -f odd.yaml --validate=ignore",
+        "Error from server: failed to create typed patch object (default/settings; /v1, Kind=ConfigMap): .foo: field not declared in schema",
+        1,
+      ],
+      [
+        "pod.yaml",
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default}\nspec: {containers: [{name: a, image: x}, {name: a, image: z}]}\n",
+      ],
+      [
+        "apply --server-side -f pod.yaml",
+        'Error from server: failed to create typed patch object (default/p; /v1, Kind=Pod): .spec.containers: duplicate entries for key [name="a"]',
+        1,
+      ],
+      ["absent.yaml", map("a: b").replace("default", "absent")],
+      ["apply --server-side -f absent.yaml", 'Error from server (NotFound): namespaces "absent" not found', 1],
+      ["get cm,pods -A -o name", ""],
     ],
   },
   "many kinds in one file": {
