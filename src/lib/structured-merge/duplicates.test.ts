@@ -115,6 +115,14 @@ const rows: Row[] = [
     managers: { u: ["list", ...ofB], a: ofA },
   },
   {
+    what: "nothing of duplicates is merged into the intent's item",
+    operations: [
+      { update: "u", object: { list: [...twice, b] } },
+      { apply: "a", object: { list: [{ name: "a", two: 5 }] }, force: true },
+    ],
+    object: { list: [{ name: "a", two: 5 }, b] },
+  },
+  {
     what: "one of them applied as it is conflicts all the same",
     operations: [
       { update: "u", object: { list: [...twice, b] } },
