@@ -66,7 +66,7 @@ function dictionary(values: Arbitrary<unknown>, minKeys: number): Arbitrary<Plai
     .map((entries) => Object.fromEntries(entries));
 }
 
-/** @param empty whether maps and lists may be empty, and values null: who owns an empty map owns what comes into it, by upstream's rules */
+/** @param empty whether maps and lists may be empty, and values null: an empty map is not there again when others have come into it and gone */
 function objects({ empty }: { empty: boolean }): Arbitrary<PlainMap> {
   const minLength = empty ? 0 : 1;
   const unique = (values: Arbitrary<unknown>): Arbitrary<unknown> => fc.uniqueArray(values, { minLength, maxLength: 3 });
