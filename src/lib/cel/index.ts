@@ -8,8 +8,12 @@ export { type Environment, type Extension, standardEnvironment } from "./environ
 export { CelError, CelSyntaxError, type Issue } from "./errors.ts";
 export * from "./functions/costs.ts";
 export { declare, member, overload } from "./functions/declare.ts";
+export * from "./functions/kubernetes/authorizer.ts";
+export { jsonPatchKeys } from "./functions/kubernetes/json-patch.ts";
+export { CelQuantity, quantityType } from "./functions/kubernetes/quantity.ts";
 export { optionalTypes } from "./functions/optional.ts";
 export { twoVariableComprehensions } from "./functions/two-variable.ts";
+export { kubernetesEnvironment, kubernetesLibraries } from "./kubernetes-environment.ts";
 export * from "./library.ts";
 export type { Activation, Evaluated, EvaluationOptions, Program } from "./program.ts";
 export * from "./types.ts";

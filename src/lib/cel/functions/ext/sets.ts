@@ -1,0 +1,52 @@
+/** Lists taken as sets. Source: cel-go's ext.Sets */
+import { sizeOrUnknown } from "../../cost/estimate.ts";
+import { fixed, plus, times, timesFactor } from "../../cost/range.ts";
+import type { FunctionDeclaration } from "../../declarations.ts";
+import { library } from "../../library.ts";
+import { boolType, listType, parameterType } from "../../types.ts";
+import { sizeOf } from "../../values/containers.ts";
+import { equal } from "../../values/equality.ts";
+import type { CelList, CelValue } from "../../values/value.ts";
+import { declare, overload } from "../declare.ts";
+
+function has(list: CelList, item: CelValue): boolean {
+  for (let at = 0; at < list.size; at++) if (equal(list.at(at), item)) return true;
+  return false;
+}
+
+function contains(list: CelList, part: CelList): boolean {
+  for (let at = 0; at < part.size; at++) if (!has(list, part.at(at))) return false;
+  return true;
+}
+
+function intersects(left: CelList, right: CelList): boolean {
+  for (let at = 0; at < left.size; at++) if (has(right, left.at(at))) return true;
+  return false;
+}
+
+/** Every element is compared with every other, as often as `factor` says. */
+function costs(factor: number): Pick<FunctionDeclaration, "cost" | "estimate"> {
+  return {
+    cost: (args) => 1 + sizeOf(args[0]) * sizeOf(args[1]) * factor,
+    estimate: ({ args }) => ({ cost: plus(timesFactor(times(sizeOrUnknown(args[0]), sizeOrUnknown(args[1])), factor), fixed(1)) }),
+  };
+}
+
+const list = listType(parameterType("T"));
+const two = [list, list];
+
+export const sets = library({
+  functions: [
+    { ...declare("sets.contains", overload("list_sets_contains_list", two, boolType, { evaluate: contains })), ...costs(1) },
+    {
+      ...declare(
+        "sets.equivalent",
+        overload("list_sets_equivalent_list", two, boolType, {
+          evaluate: (left: CelList, right: CelList) => contains(left, right) && contains(right, left),
+        }),
+      ),
+      ...costs(2),
+    },
+    { ...declare("sets.intersects", overload("list_sets_intersects_list", two, boolType, { evaluate: intersects })), ...costs(1) },
+  ],
+});

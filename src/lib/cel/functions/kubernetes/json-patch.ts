@@ -1,0 +1,18 @@
+/** Keys in paths of a JSON Patch. Only mutating policies have it. Source: k8s.io/apiserver pkg/cel/library/jsonpatch.go */
+import { library } from "../../library.ts";
+import { stringType } from "../../types.ts";
+import { declare, overload } from "../declare.ts";
+import { reading } from "./costs.ts";
+
+function escapeKey(key: string): string {
+  return key.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+export const jsonPatchKeys = library({
+  functions: [
+    {
+      ...declare("jsonpatch.escapeKey", overload("string_jsonpatch_escapeKey_string", [stringType], stringType, { evaluate: escapeKey })),
+      ...reading(1, { keepsSize: true }),
+    },
+  ],
+});

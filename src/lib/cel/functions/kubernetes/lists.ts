@@ -1,0 +1,114 @@
+/** Kubernetes' functions of lists. Source: k8s.io/apiserver pkg/cel/library/lists.go */
+import type { FunctionDeclaration } from "../../declarations.ts";
+import { library } from "../../library.ts";
+import {
+  boolType,
+  bytesType,
+  type CelType,
+  doubleType,
+  durationType,
+  intType,
+  listType,
+  parameterType,
+  stringType,
+  timestampType,
+  uintType,
+} from "../../types.ts";
+import { equal } from "../../values/equality.ts";
+import { CelFailure, fail, noSuchOverload } from "../../values/failure.ts";
+import { addInt, int64Max, int64Min, isInt } from "../../values/int.ts";
+import { compareValues } from "../../values/order.ts";
+import { CelDouble, CelDuration, type CelList, CelUint, type CelValue, type Result } from "../../values/value.ts";
+import { declare, member } from "../declare.ts";
+import { elementwise } from "./costs.ts";
+
+const summable: readonly [name: string, type: CelType, zero: CelValue][] = [
+  ["int", intType, 0],
+  ["uint", uintType, new CelUint(0n)],
+  ["double", doubleType, new CelDouble(0)],
+  ["duration", durationType, new CelDuration(0n)],
+];
+
+const comparable: readonly [name: string, type: CelType][] = [
+  ["int", intType],
+  ["uint", uintType],
+  ["double", doubleType],
+  ["bool", boolType],
+  ["duration", durationType],
+  ["timestamp", timestampType],
+  ["string", stringType],
+  ["bytes", bytesType],
+];
+
+function isSorted(list: CelList): Result {
+  for (let at = 1; at < list.size; at++) {
+    const order = compareValues(list.at(at - 1), list.at(at));
+    if (order instanceof CelFailure) return order;
+    if (order > 0) return false;
+  }
+  return true;
+}
+
+function sum(list: CelList, zero: CelValue): Result {
+  let total: Result = zero;
+  for (let at = 0; at < list.size && !(total instanceof CelFailure); at++) total = add(total, list.at(at));
+  return total;
+}
+
+function add(left: CelValue, right: CelValue): Result {
+  if (isInt(left) && isInt(right)) return addInt(left, right) ?? fail("integer overflow");
+  if (left instanceof CelDouble && right instanceof CelDouble) return new CelDouble(left.value + right.value);
+  if (left instanceof CelUint && right instanceof CelUint) {
+    const total = left.value + right.value;
+    return total < 2n ** 64n ? new CelUint(total) : fail("unsigned integer overflow");
+  }
+  if (!(left instanceof CelDuration && right instanceof CelDuration)) return noSuchOverload();
+  const total = left.nanoseconds + right.nanoseconds;
+  return total >= int64Min && total <= int64Max ? new CelDuration(total) : fail("duration overflow");
+}
+
+/** The first of those that are equal. */
+function extreme(list: CelList, name: "min" | "max"): Result {
+  if (list.size === 0) return fail(`${name} called on empty list`);
+  let best = list.at(0);
+  for (let at = 1; at < list.size; at++) {
+    const order = compareValues(best, list.at(at));
+    if (order instanceof CelFailure) return order;
+    if (name === "min" ? order > 0 : order < 0) best = list.at(at);
+  }
+  return best;
+}
+
+function indexOf(list: CelList, item: CelValue): number {
+  for (let at = 0; at < list.size; at++) if (equal(list.at(at), item)) return at;
+  return -1;
+}
+
+function lastIndexOf(list: CelList, item: CelValue): number {
+  for (let at = list.size - 1; at >= 0; at--) if (equal(list.at(at), item)) return at;
+  return -1;
+}
+
+const any = parameterType("A");
+
+const functions: readonly FunctionDeclaration[] = [
+  declare("isSorted", ...comparable.map(([name, type]) => member(`list_${name}_is_sorted_bool`, [listType(type)], boolType, { evaluate: isSorted }))),
+  declare(
+    "sum",
+    ...summable.map(([name, type, zero]) =>
+      member(`list_${name}_sum_${name}`, [listType(type)], type, { evaluate: (list: CelList) => sum(list, zero) }),
+    ),
+  ),
+  ...(["min", "max"] as const).map((name) =>
+    declare(
+      name,
+      ...comparable.map(([of, type]) =>
+        member(`list_${of}_${name}_${of}`, [listType(type)], type, { evaluate: (list: CelList) => extreme(list, name) }),
+      ),
+    ),
+  ),
+  declare("indexOf", member("list_a_index_of_int", [listType(any), any], intType, { evaluate: indexOf })),
+  declare("lastIndexOf", member("list_a_last_index_of_int", [listType(any), any], intType, { evaluate: lastIndexOf })),
+];
+
+export const kubernetesLists = library({ functions: functions.map((declared) => ({ ...declared, ...elementwise })) });

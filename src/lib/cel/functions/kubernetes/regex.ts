@@ -1,0 +1,63 @@
+/** Parts of a text that match. Source: k8s.io/apiserver pkg/cel/library/regex.go */
+import type { RE2JS } from "re2js";
+import { sizeOrUnknown } from "../../cost/estimate.ts";
+import type { FunctionDeclaration } from "../../declarations.ts";
+import { library } from "../../library.ts";
+import { intType, listType, stringType } from "../../types.ts";
+import { ArrayList } from "../../values/containers.ts";
+import { CelFailure, fail } from "../../values/failure.ts";
+import { compileRegex } from "../../values/regex.ts";
+import type { CelInt, Result } from "../../values/value.ts";
+import { matching } from "../costs.ts";
+import { declare, member } from "../declare.ts";
+
+function compiled(pattern: string): RE2JS | CelFailure {
+  const regex = compileRegex(pattern);
+  return regex instanceof CelFailure ? fail(`Illegal regex: ${regex.message}`) : regex;
+}
+
+/** The first part that matches, or an empty text. */
+function find(text: string, pattern: string): Result {
+  const regex = compiled(pattern);
+  if (regex instanceof CelFailure) return regex;
+  const matcher = regex.matcher(text);
+  return matcher.find() ? (matcher.group() ?? "") : "";
+}
+
+/** @param limit all when negative. As in Go, an empty match right after a match does not count. */
+function findAll(text: string, pattern: string, limit: CelInt = -1): Result {
+  const regex = compiled(pattern);
+  if (regex instanceof CelFailure) return regex;
+  const most = limit < 0 ? Number.POSITIVE_INFINITY : Number(limit);
+  const matcher = regex.matcher(text);
+  const found: string[] = [];
+  let end = -1;
+  while (found.length < most && matcher.find()) {
+    if (matcher.end() === matcher.start() && matcher.start() === end) continue;
+    found.push(matcher.group() ?? "");
+    end = matcher.end();
+  }
+  return new ArrayList(found);
+}
+
+const two = [stringType, stringType];
+
+/** At worst every character is a match. */
+const costs: Pick<FunctionDeclaration, "cost" | "estimate"> = {
+  cost: matching.cost,
+  estimate: (call) => {
+    const estimate = matching.estimate?.(call);
+    return estimate && { ...estimate, resultSize: { min: 0n, max: sizeOrUnknown(call.target).max } };
+  },
+};
+
+const functions: readonly FunctionDeclaration[] = [
+  declare("find", member("string_find_string", two, stringType, { evaluate: find })),
+  declare(
+    "findAll",
+    member("string_find_all_string", two, listType(stringType), { evaluate: (text: string, pattern: string) => findAll(text, pattern) }),
+    member("string_find_all_string_int", [...two, intType], listType(stringType), { evaluate: findAll }),
+  ),
+];
+
+export const kubernetesRegex = library({ functions: functions.map((declared) => ({ ...declared, ...costs })) });

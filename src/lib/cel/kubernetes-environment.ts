@@ -1,0 +1,43 @@
+/** The language as Kubernetes has it, by compatibility version. Source: k8s.io/apiserver pkg/cel/environment/base.go */
+import { type Environment, standardEnvironment } from "./environment.ts";
+import { sets } from "./functions/ext/sets.ts";
+import { basicStrings, extendedStrings } from "./functions/ext/strings.ts";
+import { authorization, authorizationSelectors } from "./functions/kubernetes/authorizer.ts";
+import { kubernetesEquality } from "./functions/kubernetes/equality.ts";
+import { kubernetesLists } from "./functions/kubernetes/lists.ts";
+import { kubernetesQuantity } from "./functions/kubernetes/quantity.ts";
+import { kubernetesRegex } from "./functions/kubernetes/regex.ts";
+import { optionalTypes } from "./functions/optional.ts";
+import { twoVariableComprehensions } from "./functions/two-variable.ts";
+import { librariesOf, library, type VersionedLibrary } from "./library.ts";
+
+const always = [1, 0] as const;
+
+/** `has()` costs nothing, and literals of constants are made once. */
+const settings = library({ features: { homogeneousLiterals: true, presenceTestCost: 0, foldConstants: true } });
+const crossTypeNumbers = library({ features: { crossTypeNumericComparisons: true } });
+
+/** In upstream's order, which is that of candidates in messages. */
+export const kubernetesLibraries: readonly VersionedLibrary[] = [
+  { since: always, library: settings },
+  { since: always, library: kubernetesEquality },
+  { since: always, library: kubernetesRegex },
+  { since: always, library: kubernetesLists },
+  { since: [1, 27], library: authorization },
+  { since: [1, 28], library: crossTypeNumbers },
+  { since: [1, 28], library: optionalTypes },
+  { since: [1, 28], library: kubernetesQuantity },
+  { since: always, until: [1, 29], library: basicStrings },
+  { since: [1, 29], library: extendedStrings },
+  { since: [1, 29], library: sets },
+  { since: [1, 31], library: authorizationSelectors },
+  { since: [1, 32], library: twoVariableComprehensions },
+];
+
+/**
+ * What expressions of a compatibility version may use. New expressions are held to the version before the server's, so that they outlive a
+ * rollback; stored ones are compiled with the newest.
+ */
+export function kubernetesEnvironment(version: readonly [major: number, minor: number]): Environment {
+  return standardEnvironment().extend(...librariesOf(kubernetesLibraries, version));
+}
