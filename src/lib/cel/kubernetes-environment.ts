@@ -1,5 +1,6 @@
 /** The language as Kubernetes has it, by compatibility version. Source: k8s.io/apiserver pkg/cel/environment/base.go */
 import { type Environment, standardEnvironment } from "./environment.ts";
+import { lists } from "./functions/ext/lists.ts";
 import { sets } from "./functions/ext/sets.ts";
 import { basicStrings, extendedStrings } from "./functions/ext/strings.ts";
 import { authorization, authorizationSelectors } from "./functions/kubernetes/authorizer.ts";
@@ -32,6 +33,7 @@ export const kubernetesLibraries: readonly VersionedLibrary[] = [
   { since: [1, 29], library: sets },
   { since: [1, 31], library: authorizationSelectors },
   { since: [1, 32], library: twoVariableComprehensions },
+  { since: [1, 34], library: lists },
 ];
 
 /**

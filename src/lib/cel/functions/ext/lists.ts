@@ -1,0 +1,163 @@
+/** Making lists of lists. Source: cel-go's ext.Lists, version 3, with its costs; `sortBy` is not there yet */
+import { sizeOrUnknown } from "../../cost/estimate.ts";
+import { fixed, plus, type Range, times, timesFactor, uint64Max } from "../../cost/range.ts";
+import type { FunctionDeclaration, RuntimeCost, SizedNode } from "../../declarations.ts";
+import { library } from "../../library.ts";
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listType,
+  parameterType,
+  stringType,
+  timestampType,
+  uintType,
+} from "../../types.ts";
+import { ArrayList, sizeOf } from "../../values/containers.ts";
+import { equal } from "../../values/equality.ts";
+import { CelFailure, fail } from "../../values/failure.ts";
+import { compareValues } from "../../values/order.ts";
+import { typeNameOf } from "../../values/type-names.ts";
+import { type CelInt, CelList, type CelValue, type Result } from "../../values/value.ts";
+import { declare, member, overload } from "../declare.ts";
+
+/** Longer ranges cost more than any expression may. */
+const rangeMax = 10_000_000;
+/** To tell more elements apart costs more than any expression may. */
+const distinctMax = 10_000;
+
+function itemsOf(list: CelList): CelValue[] {
+  return Array.from({ length: list.size }, (_, at) => list.at(at));
+}
+
+function slice(list: CelList, start: CelInt, end: CelInt): Result {
+  if (start < 0 || end < 0) return fail(`cannot slice(${start}, ${end}), negative indexes not supported`);
+  if (start > end) return fail(`cannot slice(${start}, ${end}), start index must be less than or equal to end index`);
+  if (list.size < end) return fail(`cannot slice(${start}, ${end}), list is length ${list.size}`);
+  return new ArrayList(itemsOf(list).slice(Number(start), Number(end)));
+}
+
+function flatten(list: CelList, depth: CelInt = 1): Result {
+  if (depth < 0) return fail("level must be non-negative");
+  const flat: CelValue[] = [];
+  collect(list, Number(depth), flat);
+  return new ArrayList(flat);
+}
+
+/** Values nest no deeper than expressions and data may. */
+function collect(list: CelList, depth: number, into: CelValue[]): void {
+  for (let at = 0; at < list.size; at++) {
+    const item = list.at(at);
+    if (item instanceof CelList && depth > 0) collect(item, depth - 1, into);
+    else into.push(item);
+  }
+}
+
+function range(count: CelInt): Result {
+  if (count > rangeMax) return fail(`lists.range() of more than ${rangeMax}`);
+  return new ArrayList(Array.from({ length: Math.max(0, Number(count)) }, (_, at) => at));
+}
+
+function distinct(list: CelList): Result {
+  if (list.size > distinctMax) return fail(`distinct() of more than ${distinctMax} elements`);
+  const kept: CelValue[] = [];
+  for (const item of itemsOf(list)) if (!kept.some((other) => equal(item, other))) kept.push(item);
+  return new ArrayList(kept);
+}
+
+function sort(list: CelList): Result {
+  const items = itemsOf(list);
+  if (items.some((item) => typeNameOf(item) !== typeNameOf(items[0] as CelValue))) return fail("list elements must have the same type");
+  let failure: CelFailure | undefined;
+  items.sort((left, right) => {
+    const order = compareValues(left, right);
+    if (!(order instanceof CelFailure)) return order;
+    failure = order;
+    return 0;
+  });
+  return failure ?? new ArrayList(items);
+}
+
+/** A call, and a list that is made. */
+const base = 11;
+
+const byResult: RuntimeCost = (_, result) => sizeOf(result) + base;
+
+function squared(factor: number): FunctionDeclaration["estimate"] {
+  return ({ target }) => allocating(factor, times(sizeOrUnknown(target), sizeOrUnknown(target)));
+}
+
+/** Every element against every other, twice; texts are read, too. */
+const selfCompared: RuntimeCost = ([list]) => {
+  const size = sizeOf(list);
+  const first = list instanceof CelList && size > 0 ? list.at(0) : undefined;
+  return Math.floor(size * size * (typeof first === "string" || first instanceof Uint8Array ? 2.1 : 2)) + base;
+};
+
+function allocating(factor: number, resultSize: Range): { readonly cost: Range; readonly resultSize: Range } {
+  return { cost: plus(timesFactor(resultSize, factor), fixed(base)), resultSize };
+}
+
+/** A number that is written down; a negative one counts as 0. */
+function written(node: SizedNode | undefined, otherwise: bigint): bigint {
+  const value = node?.expr.kind === "constant" ? node.expr.value : undefined;
+  if (typeof value !== "number" && typeof value !== "bigint") return otherwise;
+  return value < 0 ? 0n : BigInt(value);
+}
+
+const element = parameterType("T");
+const list = listType(element);
+
+const comparable = [intType, uintType, doubleType, boolType, durationType, timestampType, stringType, bytesType];
+
+const functions: readonly FunctionDeclaration[] = [
+  declare(
+    "slice",
+    member("list_slice", [list, intType, intType], list, {
+      evaluate: slice,
+      cost: byResult,
+      estimate: ({ target, args }) => allocating(1, fixed(BigInt.asUintN(64, written(args[1], sizeOrUnknown(target).max) - written(args[0], 0n)))),
+    }),
+  ),
+  {
+    ...declare(
+      "flatten",
+      member("list_flatten", [listType(list)], list, { evaluate: (of: CelList) => flatten(of) }),
+      member("list_flatten_int", [listType(dynType), intType], listType(dynType), { evaluate: flatten }),
+    ),
+    cost: ([of, depth = 1]) => Math.floor(sizeOf(of) * Math.max(0, Number(depth))) + base,
+    estimate: ({ target, args }) => allocating(args.length === 0 ? 1 : Number(written(args[0], uint64Max)), sizeOrUnknown(target)),
+  },
+  declare(
+    "sort",
+    ...comparable.map((type) =>
+      member(`list_${type.name}_sort`, [listType(type)], listType(type), {
+        evaluate: sort,
+        cost: selfCompared,
+        estimate: squared(type === stringType || type === bytesType ? 2.1 : 2),
+      }),
+    ),
+  ),
+  declare(
+    "lists.range",
+    overload("lists_range", [intType], listType(intType), {
+      evaluate: range,
+      cost: ([count]) => Math.max(0, Number(count)) + base,
+      estimate: ({ args }) => allocating(1, fixed(written(args[0], uint64Max))),
+    }),
+  ),
+  declare(
+    "reverse",
+    member("list_reverse", [list], list, {
+      evaluate: (of: CelList) => new ArrayList(itemsOf(of).reverse()),
+      cost: byResult,
+      estimate: ({ target }) => allocating(1, sizeOrUnknown(target)),
+    }),
+  ),
+  declare("distinct", member("list_distinct", [list], list, { evaluate: distinct, cost: selfCompared, estimate: squared(2) })),
+];
+
+export const lists = library({ functions });
