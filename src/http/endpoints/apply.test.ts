@@ -414,7 +414,10 @@ const customSession: readonly Step[] = [
   {
     request: `APPLY ${things}/t?fieldManager=one`,
     body: wanted({ spec: { set: ["x"] } }),
-    managers: ['one Apply example.com/v1 spec{set{v:"x"}}', 'two Apply example.com/v1 free{deep{.,b}},spec{keyed{k:{"name":"b"}{.,name}},set{v:"y"}}'],
+    managers: [
+      'one Apply example.com/v1 spec{set{v:"x"}}',
+      'two Apply example.com/v1 free{deep{.,b}},spec{keyed{k:{"name":"b"}{.,name}},set{v:"y"}}',
+    ],
   },
   { request: `GET ${things}/t`, want: { spec: { keyed: [{ name: "b" }], set: ["x", "y"] }, free: { deep: { b: 1 } } } },
 ];
