@@ -36,7 +36,10 @@ export async function write(world: World, actor: number): Promise<void> {
 function take(world: World, { collection, line, answers, key, body }: Request, answer: Http2Answer, known: Known, sentAt: number): void {
   const { status, body: answered } = answer;
   if (status >= 300) return;
-  if (answers === "object") {
+  if (answers === "object" && answered.metadata.deletionTimestamp !== undefined) {
+    // It met the object between its mark and its end, and so ended it: the answer is what was asked for, at the version of the mark.
+    world.deletions.push({ collection, uid: answered.metadata.uid, known, sentAt });
+  } else if (answers === "object") {
     const { revision } = world.see(collection, line, answered) as { revision: number };
     world.writes[collection].push({ revision, known, created: status === 201, sentAt });
     world.answered = Math.max(world.answered, revision);
