@@ -6,7 +6,7 @@ import { conform, DecodeError } from "../lib/schema/decode.ts";
 import type { Resolved } from "../resource/contract.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { expectedKind, toStorageVersion, withMetadata } from "./decode-body.ts";
-import { type AppliedKind, mergeIntent } from "./managed-fields/apply-intent.ts";
+import { type AppliedKind, describeObject, mergeIntent } from "./managed-fields/apply-intent.ts";
 import { mergeContext, requestVersion } from "./managed-fields/merge-context.ts";
 import { setEntries } from "./managed-fields/track.ts";
 import { checkStrictErrors, readApplyBody } from "./patch/read-apply.ts";
@@ -60,18 +60,16 @@ export function applyBody(registry: RegistryContext, request: ApplyBodyRequest, 
 }
 
 /** The merged object as one of its kind, sharing nothing with the live one. Its managed fields are ours, and need no look. */
-function conformed(merged: KubeObject, { apiVersion, kind, schema }: AppliedKind): KubeObject {
+function conformed(merged: KubeObject, kind: AppliedKind): KubeObject {
   const { managedFields } = merged.metadata;
   delete merged.metadata.managedFields;
   try {
-    const object = withMetadata(conform(cloneJson(merged), schema).object);
+    const object = withMetadata(conform(cloneJson(merged), kind.schema).object);
     setEntries(object, managedFields);
     return object;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
-    const name = `${merged.metadata.namespace ?? ""}/${merged.metadata.name ?? ""}; ${group}/${version}, Kind=${kind}`;
-    throw plainError(`failed to convert new object (${name}) to proper version: ${error.message}`);
+    throw plainError(`failed to convert new object (${describeObject(kind, merged.metadata)}) to proper version: ${error.message}`);
   }
 }
 

@@ -6,7 +6,7 @@ import { type KubeObject, parseGroupVersion } from "../../api/object.ts";
 import { identical } from "../../lib/json/values.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
-import { ApplyConflict, applyIntent, type MergeContext, type Versioned } from "../../lib/structured-merge/updater.ts";
+import { ApplyConflict, applyIntent, type Managers, type MergeContext, type Versioned } from "../../lib/structured-merge/updater.ts";
 import { validateIntent } from "../../lib/structured-merge/validate.ts";
 import { applyConflict } from "./conflict.ts";
 import { decodeManaged, encodeManaged, type Managed, ManagedFieldsError, managerId } from "./entries.ts";
@@ -42,7 +42,7 @@ const beforeFirstApply = "before-first-apply";
  * @throws ApiError 400 for an intent of another kind, 409 for fields of others, 500 for one that does not fit the schema
  */
 export function mergeIntent(kind: AppliedKind, live: KubeObject | undefined, intent: Intent): KubeObject {
-  const { apiVersion, context } = kind;
+  const { apiVersion } = kind;
   checkKind(kind, intent.value);
   const managed = readManaged(live);
   const present: Versioned = { object: live === undefined ? {} : withoutManagedFields(live), version: apiVersion };
@@ -50,7 +50,7 @@ export function mergeIntent(kind: AppliedKind, live: KubeObject | undefined, int
   const before = managed.sets.size === 0 ? claimAll(kind, present, managed, intent) : managed;
   checkIntent(kind, intent.value);
   const id = managerId({ manager: intent.manager, operation: "Apply", apiVersion, subresource });
-  const { object, managers } = merge(kind, present, before, id, intent);
+  const { object, managers } = mergeOver(kind, present, before.sets, id, intent);
   const sets = new Map(managers);
   stripUnmanaged(sets, id);
   const changed = !identical(object, present.object);
@@ -60,23 +60,19 @@ export function mergeIntent(kind: AppliedKind, live: KubeObject | undefined, int
   setEntries(merged, encodeManaged({ ...before, sets, times }));
   if (intent.manager === annotatingManager) renewLastApplied(merged, intent.value);
   return merged;
+}
 
-  function merge(
-    { schema }: AppliedKind,
-    from: Versioned,
-    { sets }: Managed,
-    applier: string,
-    { force, manager }: Intent,
-  ): ReturnType<typeof applyIntent> {
-    const wanted = { object: intent.value, version: apiVersion };
-    try {
-      return applyIntent(context, from, wanted, sets, applier, { force });
-    } catch (error) {
-      if (!(error instanceof ApplyConflict)) throw error;
-      const conflicts = manager === annotatingManager ? unexplained(error.conflicts, from, schema) : error.conflicts;
-      if (conflicts.length > 0) throw applyConflict(conflicts);
-      return applyIntent(context, from, wanted, sets, applier, { force: true });
-    }
+/** @throws ApiError 409 */
+function mergeOver(kind: AppliedKind, live: Versioned, managers: Managers, id: string, intent: Intent): ReturnType<typeof applyIntent> {
+  const { context, schema } = kind;
+  const wanted = { object: intent.value, version: live.version };
+  try {
+    return applyIntent(context, live, wanted, managers, id, { force: intent.force });
+  } catch (error) {
+    if (!(error instanceof ApplyConflict)) throw error;
+    const conflicts = intent.manager === annotatingManager ? unexplained(error.conflicts, live, schema) : error.conflicts;
+    if (conflicts.length > 0) throw applyConflict(conflicts);
+    return applyIntent(context, live, wanted, managers, id, { force: true });
   }
 }
 
@@ -105,15 +101,19 @@ function claimAll({ apiVersion, context }: AppliedKind, live: Versioned, nobody:
 }
 
 /** @throws ApiError 400, 500 with upstream's texts */
-function checkIntent({ apiVersion, kind, schema }: AppliedKind, value: PlainMap): void {
+function checkIntent(kind: AppliedKind, value: PlainMap): void {
   const { metadata } = value as { metadata?: KubeObject["metadata"] | null };
   if (metadata?.managedFields !== undefined && metadata.managedFields !== null) throw badRequest("metadata.managedFields must be nil");
   try {
-    validateIntent(value, schema);
+    validateIntent(value, kind.schema);
   } catch (error) {
     if (!(error instanceof TypedError)) throw error;
-    const { group, version } = parseGroupVersion(apiVersion) as { group: string; version: string };
-    const name = `${text(metadata?.namespace)}/${text(metadata?.name)}; ${group}/${version}, Kind=${kind}`;
-    throw plainError(`failed to create typed patch object (${name}): ${error.message}`);
+    throw plainError(`failed to create typed patch object (${describeObject(kind, metadata)}): ${error.message}`);
   }
+}
+
+/** `n/a; /v1, Kind=ConfigMap`, as upstream's messages name what is applied. */
+export function describeObject({ apiVersion, kind }: AppliedKind, metadata: KubeObject["metadata"] | null | undefined): string {
+  const { group, version } = parseGroupVersion(apiVersion) as { group: string; version: string };
+  return `${text(metadata?.namespace)}/${text(metadata?.name)}; ${group}/${version}, Kind=${kind}`;
 }

@@ -1,7 +1,7 @@
 /** Keeps the number of those who updated an object small: the oldest are folded into one per version. Source: resource-api §4.11; apimachinery's managedfields. */
 import { union } from "../../lib/structured-merge/set.ts";
 import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
-import { type Managed, managerId } from "./entries.ts";
+import { type Managed, managerId, seconds } from "./entries.ts";
 
 const updateManagersMax = 10;
 const foldedName = "ancient-changes";
@@ -12,8 +12,8 @@ export function capManagers(managed: Managed): Managed {
   if (updaters.length <= updateManagersMax) return managed;
   const sets = new Map(managed.sets);
   const times = new Map(managed.times);
-  const seconds = (id: string): number => Math.floor(Date.parse(managed.times.get(id) ?? "1970-01-01T00:00:00Z") / 1000);
-  updaters.sort((a, b) => seconds(a) - seconds(b) || (a < b ? -1 : 1));
+  const writtenAt = (id: string): number => seconds(managed.times.get(id));
+  updaters.sort((a, b) => writtenAt(a) - writtenAt(b) || (a < b ? -1 : 1));
   const firstOf = new Map<string, string>();
   let left = updaters.length;
   for (const id of updaters) {

@@ -111,7 +111,7 @@ function inWrittenOrder(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
 }
 
 /** Since 1970; 0 without a time. */
-function seconds(time: string | undefined): number {
+export function seconds(time: string | undefined): number {
   return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
 }
 

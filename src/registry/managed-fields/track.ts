@@ -30,10 +30,8 @@ export function trackManagedFields(registry: RegistryContext, request: WriteRequ
   // Who cleared them wants none, until the next apply.
   if (old !== undefined && before.sets.size === 0) return;
   const { target, subresource } = request;
-  const version = requestVersion(target);
   const context = mergeContext(registry.catalog, target, subresource);
-  const id = managerId({ manager: managerName(request), operation: "Update", apiVersion: version, subresource });
-  const managed = takeOver(context, atVersion(old, target), atVersion(next, target), before, id, formatTime(registry.clock.now()));
+  const managed = takenBy(registry, request, context, atVersion(old, target), atVersion(next, target), before);
   setEntries(next, encodeManaged(capManagers(managed)));
 }
 
@@ -42,10 +40,21 @@ export function trackScale(registry: RegistryContext, request: WriteRequest, nex
   const before = decodeOrNobody(live.metadata.managedFields);
   delete next.metadata.managedFields;
   if (before.sets.size === 0) return;
-  const id = managerId({ manager: managerName(request), operation: "Update", apiVersion: scaleVersion, subresource: request.subresource });
   const from = { object: withoutManagedFields(live), version: scaleVersion };
-  const managed = takeOver(context, from, { object: next, version: scaleVersion }, before, id, formatTime(registry.clock.now()));
-  setEntries(next, encodeManaged(managed));
+  setEntries(next, encodeManaged(takenBy(registry, request, context, from, { object: next, version: scaleVersion }, before)));
+}
+
+function takenBy(
+  registry: RegistryContext,
+  request: WriteRequest,
+  context: MergeContext,
+  live: Versioned,
+  next: Versioned,
+  before: Managed,
+): Managed {
+  const { subresource } = request;
+  const id = managerId({ manager: managerName(request), operation: "Update", apiVersion: next.version, subresource });
+  return takeOver(context, live, next, before, id, formatTime(registry.clock.now()));
 }
 
 export function withoutManagedFields(object: KubeObject): PlainMap {
