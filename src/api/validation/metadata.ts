@@ -1,12 +1,12 @@
 /** The rules every object's metadata keeps. Source: apimachinery's api/validation, with the finalizer rule of the built-in kinds. */
 
-import { quoteGo } from "../../lib/json/quote.ts";
+import { isPrintable, quoteGo } from "../../lib/json/quote.ts";
 import type { FieldErrors } from "../field-errors.ts";
 import { type ManagedFieldsEntry, type ObjectMeta, type OwnerReference, parseGroupVersion } from "../object.ts";
 import { dnsLabelProblems, finalizerProblems, labelValueProblems, pathSegmentNameProblems, qualifiedNameProblems } from "./names.ts";
 
 const annotationBytesMax = 256 * 1024;
-const fieldManagerBytesMax = 128;
+export const fieldManagerBytesMax = 128;
 const subresourceBytesMax = 256;
 
 export interface MetaRules {
@@ -160,7 +160,7 @@ export function validateFieldManager(manager: string, path: string, errors: Fiel
   if (Buffer.byteLength(manager) > fieldManagerBytesMax) errors.tooLong(path, fieldManagerBytesMax);
   let offset = 0;
   for (const character of manager) {
-    if (/[^\P{C}]|[^\P{Z} ]/u.test(character)) errors.invalid(path, manager, `invalid character ${unicodeName(character)} (at position ${offset})`);
+    if (!isPrintable(character)) errors.invalid(path, manager, `invalid character ${unicodeName(character)} (at position ${offset})`);
     offset += Buffer.byteLength(character);
   }
 }

@@ -20,11 +20,16 @@ export function quoteGo(text: string): string {
   return `"${Array.from(text.toWellFormed(), escapeGo).join("")}"`;
 }
 
+/** What Go's unicode.IsPrint says of one character. */
+export function isPrintable(character: string): boolean {
+  return character === " " || printable.test(character);
+}
+
 /** One character inside quotes. */
 export function escapeGo(character: string): string {
   const short = shorthand.get(character);
   if (short !== undefined) return short;
-  if (character === " " || printable.test(character)) return character;
+  if (isPrintable(character)) return character;
   const code = character.codePointAt(0) as number;
   if (code < 0x20 || code === 0x7f) return `\\x${code.toString(16).padStart(2, "0")}`;
   if (code < 0x10000) return `\\u${code.toString(16).padStart(4, "0")}`;

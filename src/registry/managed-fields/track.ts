@@ -4,6 +4,8 @@
  */
 import { formatTime } from "../../api/clock.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../../api/object.ts";
+import { fieldManagerBytesMax } from "../../api/validation/metadata.ts";
+import { isPrintable } from "../../lib/json/quote.ts";
 import { cloneJson, identical } from "../../lib/json/values.ts";
 import { union } from "../../lib/structured-merge/set.ts";
 import type { PlainMap } from "../../lib/structured-merge/typed.ts";
@@ -117,17 +119,15 @@ function atVersion(object: KubeObject | undefined, target: Resolved): Versioned 
   return { object: withoutManagedFields(shown), version };
 }
 
-const managerBytesMax = 128;
-
 /** The field manager, or what the client calls itself before the first slash. */
 export function managerName({ fieldManager, userAgent }: Pick<WriteRequest, "fieldManager" | "userAgent">): string {
   if (fieldManager !== "") return fieldManager;
   let name = "";
   let bytes = 0;
   for (const character of userAgent.split("/", 1)[0] as string) {
-    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) continue;
+    if (!isPrintable(character)) continue;
     bytes += Buffer.byteLength(character);
-    if (bytes > managerBytesMax) break;
+    if (bytes > fieldManagerBytesMax) break;
     name += character;
   }
   return name === "" ? "unknown" : name;
