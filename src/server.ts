@@ -38,6 +38,7 @@ import { versionBody, versionHandler } from "./http/endpoints/version.ts";
 import { watchObjects } from "./http/endpoints/watch.ts";
 import { authenticationFilter } from "./http/filters/authentication.ts";
 import { authorizationFilter } from "./http/filters/authorization.ts";
+import { compressionFilter } from "./http/filters/compression.ts";
 import { impersonationFilter } from "./http/filters/impersonation.ts";
 import { listen } from "./http/listener/listen.ts";
 import { openRequests } from "./http/open-requests.ts";
@@ -113,6 +114,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const serve = createServe({
     filters: [
       metrics.requests.filter,
+      ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
       authenticationFilter(authenticate([clientCertificateAuthenticator()], options)),
       impersonationFilter,
       authorizationFilter(authorize),

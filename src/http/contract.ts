@@ -123,6 +123,8 @@ export interface RequestContext {
   resolved: Resolved | undefined;
   /** In what form the answer is wanted; set once the path was found. */
   representation: Representation;
+  /** Whether a long answer may be compressed; false until the filter for it ran. */
+  gzip: boolean;
   /** Become `Warning` headers, each once, in order. */
   readonly warnings: string[];
   /** Headers every answer to this request carries. */

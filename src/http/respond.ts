@@ -3,7 +3,8 @@ import { ApiError, internalError, type Status } from "../api/errors.ts";
 import type { Logger } from "../api/logger.ts";
 import { yamlOfJson } from "../lib/yaml/encode.ts";
 import { yamlType } from "../lib/yaml/media-type.ts";
-import type { AnswerHeaders, RequestContext } from "./contract.ts";
+import type { AnswerHeaders, BodyStream, RequestContext } from "./contract.ts";
+import { gzipBody, gzipHeaders, gzipThresholdBytes, respondGzipped } from "./representation/gzip.ts";
 import { preferredForm } from "./representation/negotiate.ts";
 import { metaObject } from "./representation/protobuf.ts";
 import { warningHeaders } from "./warning-headers.ts";
@@ -15,9 +16,19 @@ export function answerHeaders(context: RequestContext, contentType: string): Ans
   return Object.assign(headers, context.headers);
 }
 
-/** The whole answer at once. */
+/** The whole answer at once; a long one a little later, compressed, when the client wants that. */
 export function send(context: RequestContext, status: number, contentType: string, body: Buffer): void {
-  context.exchange.respond(status, answerHeaders(context, contentType), body);
+  const headers = answerHeaders(context, contentType);
+  if (context.gzip && body.length > gzipThresholdBytes && headers["content-encoding"] === undefined)
+    return respondGzipped(context.exchange, status, headers, body);
+  context.exchange.respond(status, headers, body);
+}
+
+/** An answer in pieces, of more bytes than go uncompressed to a client that wants them compressed. */
+export function stream(context: RequestContext, contentType: string): BodyStream {
+  const headers = answerHeaders(context, contentType);
+  if (!context.gzip) return context.exchange.stream(200, headers);
+  return gzipBody(context.exchange, context.exchange.stream(200, gzipHeaders(headers)));
 }
 
 export function sendJson(context: RequestContext, status: number, body: unknown): void {

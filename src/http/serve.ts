@@ -72,6 +72,7 @@ function newContext(exchange: Exchange, receivedAt: number): MutableContext {
     user: nobody,
     resolved: undefined,
     representation: { kind: "json", pretty: false },
+    gzip: false,
     warnings: [],
     headers: {},
   };

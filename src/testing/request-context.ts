@@ -50,6 +50,7 @@ export async function ask(
     user: { name: "tester", uid: "", groups: [], extra: new Map() },
     resolved: undefined,
     representation: { kind: "json", pretty: false },
+    gzip: false,
     warnings: [],
     headers: {},
   });

@@ -3,7 +3,8 @@ import { jsonIndenter } from "../../lib/json/indent.ts";
 import { yamlOfJson } from "../../lib/yaml/encode.ts";
 import { yamlType } from "../../lib/yaml/media-type.ts";
 import type { BodyStream, Representation, RequestContext } from "../contract.ts";
-import { answerHeaders, send } from "../respond.ts";
+import { send, stream } from "../respond.ts";
+import { gzipThresholdBytes } from "./gzip.ts";
 
 /** Part of a compact JSON text that ends with a newline, or of what is not for reading; it ends between the strings of the text. */
 export interface Piece {
@@ -54,31 +55,49 @@ export async function sendPieces(
   pieces: Generator<Piece, void, void>,
   { memory, contentType = "application/json" }: Sending,
 ): Promise<void> {
-  let piece = pieces.next().value as Piece;
   if (context.representation.kind === "table" && context.representation.yaml) {
-    return send(context, 200, yamlType, Buffer.from(yamlOfJson(Buffer.concat([piece, ...pieces].map(({ bytes }) => bytes)))));
+    return send(context, 200, yamlType, Buffer.from(yamlOfJson(Buffer.concat([...pieces].map(({ bytes }) => bytes)))));
   }
-  const text = context.representation.pretty ? indented() : asIs;
-  if (piece.last) return send(context, 200, contentType, text(piece));
-  const stream = context.exchange.stream(200, answerHeaders(context, contentType));
+  const next = textOf(pieces, context.representation.pretty, memory);
+  let piece = next();
+  while (context.gzip && !piece.last && piece.bytes.length <= gzipThresholdBytes) {
+    await turn(); // Whether the answer is long enough to be compressed is not known yet.
+    piece = joined(piece, next(), memory);
+  }
+  if (piece.last) return send(context, 200, contentType, piece.bytes);
+  const body = stream(context, contentType);
   try {
     while (!piece.last) {
-      const bytes = text(piece);
-      if (bytes !== piece.bytes) memory.release(piece.bytes);
-      await writePiece(stream, bytes, memory);
+      await writePiece(body, piece.bytes, memory);
       if (context.exchange.closed) return;
-      piece = pieces.next().value as Piece;
+      piece = next();
     }
   } catch (error) {
-    stream.abort(); // The reader must not take the half for the whole.
+    body.abort(); // The reader must not take the half for the whole.
     throw error;
   }
-  stream.write(text(piece));
-  stream.end();
+  body.write(piece.bytes);
+  body.end();
 }
 
-function asIs({ bytes }: Piece): Buffer {
-  return bytes;
+/** @returns gives the next piece as it is sent */
+function textOf(pieces: Generator<Piece, void, void>, pretty: boolean, memory: PieceMemory): () => Piece {
+  const next = (): Piece => pieces.next().value as Piece;
+  if (!pretty) return next;
+  const indent = indented();
+  return () => {
+    const piece = next();
+    const bytes = indent(piece);
+    memory.release(piece.bytes);
+    return { bytes, last: piece.last };
+  };
+}
+
+function joined(first: Piece, second: Piece, memory: PieceMemory): Piece {
+  const bytes = Buffer.concat([first.bytes, second.bytes]);
+  memory.release(first.bytes);
+  memory.release(second.bytes);
+  return { bytes, last: second.last };
 }
 
 /** For a reader at a terminal: without a newline at its end. */
@@ -88,7 +107,12 @@ function indented(): (piece: Piece) => Buffer {
 }
 
 /** Waits until the socket takes more, and lets other requests run in any case. */
-async function writePiece(stream: BodyStream, bytes: Buffer, memory: PieceMemory): Promise<void> {
-  if (stream.write(bytes, () => memory.release(bytes))) await new Promise((resolve) => setImmediate(resolve));
-  else await stream.drained();
+async function writePiece(body: BodyStream, bytes: Buffer, memory: PieceMemory): Promise<void> {
+  if (body.write(bytes, () => memory.release(bytes))) await turn();
+  else await body.drained();
+}
+
+/** Lets others run. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import type { BodyStream, Exchange } from "../contract.ts";
+import { acceptsGzip, gzipBody, respondGzipped } from "./gzip.ts";
+
+/** A socket that takes what it is told to, and a client that may leave. */
+function stallingSink(): {
+  sink: BodyStream;
+  exchange: Exchange;
+  sent: Buffer[];
+  release: () => void;
+  leave: () => void;
+  ended: () => Promise<void>;
+} {
+  const sent: Buffer[] = [];
+  let closed = false;
+  let release = (): void => {};
+  let onClose = (): void => {};
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const sink: BodyStream = {
+    write: (piece) => {
+      sent.push(piece);
+      return closed;
+    },
+    drained: () => new Promise((resolve) => (release = resolve)),
+    pendingBytes: 0,
+    end,
+    abort: () => undefined,
+  };
+  const exchange = {
+    onClose: (run: () => void) => {
+      onClose = run;
+    },
+  } as Exchange;
+  const leave = (): void => {
+    closed = true;
+    onClose();
+    release();
+  };
+  return { sink, exchange, sent, release: () => release(), leave, ended: () => ended };
+}
+
+/** Bytes that no compression makes fewer. */
+const piece = randomBytes(128 << 10);
+const bytesOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
+
+test("a client that does not read gets no more than what is in hand, and all of it later", async () => {
+  const { sink, exchange, sent, release, ended } = stallingSink();
+  const body = gzipBody(exchange, sink);
+  let taken = 0;
+  assert.equal(
+    body.write(piece, () => taken++),
+    false,
+  );
+  let isDrained = false;
+  const drained = body.drained().then(() => (isDrained = true));
+  while (sent.length === 0) await new Promise(setImmediate);
+  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+  assert.ok(bytesOf(sent) <= 64 << 10);
+  assert.deepEqual([isDrained, taken], [false, 0]);
+  while (!isDrained) {
+    release();
+    await new Promise(setImmediate);
+  }
+  await drained;
+  assert.equal(taken, 1);
+  body.write(piece);
+  body.end(); // Now the sink counts how long the client takes: it gets everything, and is asked no more.
+  await ended();
+  assert.ok(gunzipSync(Buffer.concat(sent)).equals(Buffer.concat([piece, piece])));
+});
+
+test("nobody waits for a client that left", async () => {
+  const { sink, exchange, leave } = stallingSink();
+  const body = gzipBody(exchange, sink);
+  let taken = 0;
+  body.write(piece, () => taken++);
+  const drained = body.drained();
+  leave();
+  await drained;
+  assert.equal(body.write(piece), true);
+  await body.drained();
+  body.end();
+  assert.equal(taken, 0);
+});
+
+test("what was answered in the meantime is not answered again", async () => {
+  let answers = 0;
+  const exchange = { answered: false, closed: false, respond: () => answers++ };
+  respondGzipped(exchange as unknown as Exchange, 200, {}, piece);
+  exchange.answered = true;
+  await new Promise<void>((resolve) => {
+    const last = { answered: false, closed: false, respond: () => resolve() };
+    respondGzipped(last as unknown as Exchange, 200, {}, piece);
+  });
+  assert.equal(answers, 0);
+});
+
+const offers: [header: string | undefined, accepted: boolean][] = [
+  ["gzip", true],
+  ["br,gzip", true],
+  ["deflate, \tgzip ", true],
+  [undefined, false],
+  ["", false],
+  ["gzip;q=0.5", false],
+  ["x-gzip", false],
+  ["*", false],
+];
+for (const [header, accepted] of offers) test(`Accept-Encoding: ${header}`, () => assert.equal(acceptsGzip(header), accepted));
