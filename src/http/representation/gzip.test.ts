@@ -46,7 +46,7 @@ function stallingSink(): {
 }
 
 /** Bytes that no compression makes fewer. */
-const piece = randomBytes(128 << 10);
+const piece = randomBytes(1 << 20);
 const bytesOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
 
 test("a client that does not read gets no more than what is in hand, and all of it later", async () => {
