@@ -86,6 +86,26 @@ for (const [what, error, status, message] of faults) {
   });
 }
 
+test("what is too large with its managed fields is stored without them, unless it is an apply", async () => {
+  const { registry, create, close } = await withNamespace();
+  const keys = Object.fromEntries(Array.from({ length: 7500 }, (_, index) => [`${"k".repeat(100)}${index}`, ""])); // 0.75 MiB, and as much to name them.
+  for (const [line, body, status] of [
+    [`POST ${maps}`, { metadata: { name: "a" }, data: keys }, 201],
+    [`PUT ${maps}/a`, { metadata: { name: "a" }, data: { ...keys, more: "" } }, 200],
+    [`MERGE ${maps}/a`, { data: { still: "more" } }, 200],
+    [`APPLY ${maps}/b?fieldManager=m`, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "b" }, data: keys }, 500],
+  ] as const) {
+    const answer = await send(registry, line, body);
+    assert.equal(answer.status, status, line);
+    if (status === 500) assert.equal(answer.body.message, "etcdserver: request is too large");
+    else assert.deepEqual([answer.body.metadata.managedFields, Object.keys(answer.body.data).length >= 7500], [undefined, true], line);
+  }
+  await create(place, { metadata: { name: "c" } });
+  const grown = await send(registry, `PUT ${maps}/c`, { metadata: { name: "c" }, data: keys });
+  assert.deepEqual([grown.status, grown.body.metadata.managedFields], [200, undefined]);
+  await close();
+});
+
 /** The store, whose commits fail. */
 function failing(storage: Storage, error: Error): Storage {
   return new Proxy(storage, {

@@ -11,9 +11,17 @@ import { aboutObject, storedResource, storeOf } from "./resource-names.ts";
 
 /** What an attempt wants of the store. */
 export type Step =
-  | { readonly do: "put"; readonly object: KubeObject } // Nothing is written when the bytes are those already there.
+  | Put
   | { readonly do: "remove"; readonly object: KubeObject } // The object is only carried to the caller.
   | { readonly do: "nothing"; readonly object: KubeObject };
+
+/** Nothing is written when the bytes are those already there. */
+interface Put {
+  readonly do: "put";
+  readonly object: KubeObject;
+  /** An object that is too large without its managed fields only is stored without them. */
+  readonly managersMayGo?: boolean;
+}
 
 export interface Outcome {
   readonly step: Step;
@@ -73,7 +81,7 @@ async function commitInTurn(registry: RegistryContext, target: CommitTarget, att
       continue;
     }
     if (target.dryRun || step.do === "nothing") return { step, entry: existing };
-    const written = step.do === "put" ? await put(registry, target.resource, key, existing, step.object) : await remove(registry, key, existing);
+    const written = step.do === "put" ? await put(registry, target.resource, key, existing, step) : await remove(registry, key, existing);
     if ("entry" in written) return { step, entry: written.entry };
     if (attempts === attemptsMax) throw conflict(storedResource(target.resource), target.name, objectModified);
     existing = written.current && entryFromStored(written.current, store.source);
@@ -95,7 +103,7 @@ export async function insert(
   key: string,
   object: KubeObject,
 ): Promise<{ entry: Entry } | { taken: Entry }> {
-  const written = await put(registry, resource, key, undefined, object);
+  const written = await put(registry, resource, key, undefined, { object, managersMayGo: true });
   if ("entry" in written) return written;
   return { taken: entryFromStored(written.current as NonNullable<typeof written.current>, storeOf(resource).source) };
 }
@@ -105,7 +113,7 @@ async function put(
   resource: Resource,
   key: string,
   existing: Entry | undefined,
-  object: KubeObject,
+  { object, managersMayGo = false }: Omit<Put, "do">,
 ): Promise<{ entry: Entry } | Conflict> {
   const store = storeOf(resource);
   object.kind = store.form.kind;
@@ -115,7 +123,14 @@ async function put(
   const { ttlSeconds } = resource.definition.strategy;
   const seal = { fingerprint: store.fingerprint, versionOffset: encoded.versionOffset, itemOffset: encoded.itemOffset };
   const write: Write = { key, value: encoded.json, seal, ...(ttlSeconds !== undefined && { ttlSeconds }) };
-  const committed = await commit(registry, existing, write);
+  let committed: Committed | Conflict;
+  try {
+    committed = await commit(registry, existing, write);
+  } catch (error) {
+    if (!(error instanceof ValueTooLarge && managersMayGo && object.metadata.managedFields !== undefined)) refuse(error);
+    delete object.metadata.managedFields;
+    return put(registry, resource, key, existing, { object });
+  }
   if (!committed.ok) return committed;
   const cached = store.cache.latest().get(key);
   if (cached?.revision === committed.revision) return { entry: cached };
@@ -124,23 +139,24 @@ async function put(
 
 /** Removes what could not be read, if it is still that. @throws ApiError 409 when it is not; 500, 503 as {@link commitWithRetry} */
 export async function removeUnread(registry: RegistryContext, resource: Resource, name: string, { key, revision }: Stored): Promise<void> {
-  const committed = await commit(registry, { revision }, { key, value: null });
+  const committed = await commit(registry, { revision }, { key, value: null }).catch(refuse);
   if (!committed.ok) throw conflict(storedResource(resource), name, objectModified);
 }
 
 async function remove(registry: RegistryContext, key: string, existing: Entry | undefined): Promise<{ entry: Entry | undefined } | Conflict> {
-  const committed = await commit(registry, existing, { key, value: null });
+  const committed = await commit(registry, existing, { key, value: null }).catch(refuse);
   return committed.ok ? { entry: existing && deletedEntry(existing, committed.revision) } : committed;
 }
 
-async function commit({ storage }: RegistryContext, existing: Pick<Entry, "revision"> | undefined, write: Write): Promise<Committed | Conflict> {
-  try {
-    return await storage.commit([{ key: write.key, revision: existing?.revision ?? 0 }], [write]);
-  } catch (error) {
-    if (error instanceof ValueTooLarge) throw plainError(error.message);
-    if (error instanceof StorageUnavailable) throw serviceUnavailable(error.message);
-    throw error;
-  }
+function commit({ storage }: RegistryContext, existing: Pick<Entry, "revision"> | undefined, write: Write): Promise<Committed | Conflict> {
+  return storage.commit([{ key: write.key, revision: existing?.revision ?? 0 }], [write]);
+}
+
+/** @throws ApiError 500, 503 for what the store cannot take */
+function refuse(error: unknown): never {
+  if (error instanceof ValueTooLarge) throw plainError(error.message);
+  if (error instanceof StorageUnavailable) throw serviceUnavailable(error.message);
+  throw error;
 }
 
 /** Whether the entry is these bytes with its resourceVersion in place. */

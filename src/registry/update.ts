@@ -81,7 +81,7 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   if (validating !== undefined) await validating;
   if (isFinished(next, old, strategy)) return { do: "remove", object: next };
   keepTimes(next, old, store.form.schema);
-  return { do: "put", object: next };
+  return { do: "put", object: next, managersMayGo: request.tracksManagers !== false };
 }
 
 /** A write that changes nothing but when it was is none. */
@@ -172,5 +172,5 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   await prepareNew(registry, request, object);
   await registry.admission.validate(attributes);
   checkNoVersion(object);
-  return { do: "put", object };
+  return { do: "put", object, managersMayGo: request.tracksManagers !== false };
 }
