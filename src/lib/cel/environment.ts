@@ -35,6 +35,7 @@ import {
   typeOf,
   uintType,
 } from "./types.ts";
+import { unchecked } from "./unchecked.ts";
 import { CelTypeValue } from "./values/value.ts";
 
 interface Declared {
@@ -59,6 +60,8 @@ export interface Environment {
   check(ast: Ast): CheckedAst;
   /** Parses and checks. @throws CelSyntaxError */
   compile(text: string): CheckedAst;
+  /** What can be planned although it was not checked: types are found out at run time, names of nothing fail then. */
+  unchecked(ast: Ast): CheckedAst;
   /** @throws CelSyntaxError when a constant in it cannot be made, such as `duration("x")` */
   plan(checked: CheckedAst): Program;
   /** Worst case and best case. @param hints sizes of what variables hold; what is not known may be of any size */
@@ -103,6 +106,7 @@ function environmentOf(declared: Declared): Environment {
     parse: (text) => parse(text, parsing),
     check: (ast) => check(ast, checking),
     compile: (text) => check(parse(text, parsing), checking),
+    unchecked: (ast) => unchecked(ast, checking),
     plan: (checked) => plan(checked, { features, types }),
     estimateCost: (checked, hints = noHints) => estimateCost(checked, { hints, presenceTestCost: features.presenceTestCost }),
   };

@@ -1,0 +1,114 @@
+// Prints what upstream's environment of new expressions makes of the rows on standard input, one JSON object a line: `error` is what the compiler or
+// the evaluation says, `value` the text of the result, `min` and `max` the estimated cost, `cost` the actual one. All of them are made anew. `self` is
+// declared dyn and holds `data`; `variables` declares others, by the name of a type: int, string, list, map; `unchecked` leaves the checker out.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/library"
+)
+
+type row struct {
+	Expr      string            `json:"expr"`
+	Data      any               `json:"data,omitempty"`
+	Variables map[string]string `json:"variables,omitempty"`
+	Unchecked bool              `json:"unchecked,omitempty"`
+	Error     string            `json:"error,omitempty"`
+	Value     string            `json:"value,omitempty"`
+	Type      string            `json:"type,omitempty"`
+	Min       *uint64           `json:"min,omitempty"`
+	Max       *uint64           `json:"max,omitempty"`
+	Cost      *uint64           `json:"cost,omitempty"`
+}
+
+var types = map[string]*cel.Type{
+	"bool":   cel.BoolType,
+	"int":    cel.IntType,
+	"string": cel.StringType,
+	"list":   cel.ListType(cel.StringType),
+	"map":    cel.MapType(cel.StringType, cel.StringType),
+}
+
+type noHints struct{ *library.CostEstimator }
+
+func (noHints) EstimateSize(checker.AstNode) *checker.SizeEstimate { return nil }
+
+func main() {
+	base, err := environment.MustBaseEnvSet(version.MajorMinor(1, 36)).Env(environment.NewExpressions)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 64<<20)
+	out := json.NewEncoder(os.Stdout)
+	out.SetEscapeHTML(false)
+	for lines.Scan() {
+		var given row
+		if err := json.Unmarshal(lines.Bytes(), &given); err != nil {
+			log.Fatalf("%s: %v", lines.Bytes(), err)
+		}
+		answer(base, &given)
+		if err := out.Encode(given); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+func answer(base *cel.Env, given *row) {
+	given.Error, given.Value, given.Type, given.Min, given.Max, given.Cost = "", "", "", nil, nil, nil
+	options := []cel.EnvOption{cel.Variable("self", cel.DynType)}
+	for name, of := range given.Variables {
+		options = append(options, cel.Variable(name, types[of]))
+	}
+	env, err := base.Extend(options...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var ast *cel.Ast
+	var issues *cel.Issues
+	if given.Unchecked {
+		ast, issues = env.Parse(given.Expr)
+	} else {
+		ast, issues = env.Compile(given.Expr)
+	}
+	if issues.Err() != nil {
+		given.Error = issues.Err().Error()
+		return
+	}
+	given.Type = ast.OutputType().String()
+	if estimated, err := env.EstimateCost(ast, noHints{&library.CostEstimator{}}); err == nil {
+		given.Min, given.Max = &estimated.Min, &estimated.Max
+	}
+	program, err := env.Program(ast,
+		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
+		cel.CostTracking(&library.CostEstimator{}),
+		cel.CostLimit(10000000),
+	)
+	if err != nil {
+		given.Error = "plan: " + err.Error()
+		return
+	}
+	value, details, err := program.Eval(map[string]any{"self": given.Data})
+	if details != nil {
+		given.Cost = details.ActualCost()
+	}
+	if err != nil {
+		given.Error = err.Error()
+		return
+	}
+	given.Value = text(value)
+}
+
+func text(value ref.Val) string {
+	return fmt.Sprintf("%s %v", value.Type().TypeName(), value.Value())
+}
