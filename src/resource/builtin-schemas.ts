@@ -128,6 +128,7 @@ function buildField(row: FieldRow, embedded: Embedding | undefined): Field {
     ...(extras.patch !== undefined && { patchStrategy: extras.patch.split(",") as ("merge" | "replace" | "retainKeys")[] }),
     ...(extras.mergeKey !== undefined && { patchMergeKey: extras.mergeKey }),
     ...(mapType !== undefined && { mapType }),
+    ...(typeText === "bytes" && flags.includes("a") && { listType: "atomic" as const }),
     ...(extras.gates !== undefined && { gates: extras.gates }),
     ...(protobuf && { protobuf }),
     ...(embedded && { embedded }),

@@ -1,20 +1,25 @@
 /** `/openapi/v2`, `/openapi/v3` and the documents of `/openapi/v3/…`. Headers and redirects are kube-openapi's. */
-import { createHash } from "node:crypto";
 import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
+import { gunzip } from "node:zlib";
 import type { Catalog } from "../../resource/contract.ts";
-import { servedGroups } from "../../resource/discovery.ts";
+import { type ServedGroup, servedGroups } from "../../resource/discovery.ts";
 import { type Descriptions, loadDescriptions } from "../../resource/openapi/descriptions.ts";
 import { buildV3, type DocumentSource, type Encoding, encodeV2, encodeV3, type Part, partsOf } from "../../resource/openapi/documents.ts";
+import { joinedHash, partHash } from "../../resource/openapi/part-hash.ts";
 import { readResourcesTable } from "../../resource/resources-table.ts";
 import type { RequestContext } from "../contract.ts";
 import { parseAccept } from "../representation/negotiate.ts";
 import { answerHeaders, send } from "../respond.ts";
+import { createDocumentCache, type Document } from "./document-cache.ts";
 import { apiRelease } from "./version.ts";
 
 export interface OpenApiDependencies {
   readonly catalog: Catalog;
-  /** Texts for the documents; by default those of the installed client. Loaded for a build and let go after it. */
+  /** Whether CBOR is served; by default it is not. */
+  readonly cbor?: boolean;
+  /** Whether fields say which values they accept; by default they do. */
+  readonly enums?: boolean;
+  /** Texts for the documents; by default those of the installed client. */
   readonly loadDescriptions?: () => Promise<Descriptions>;
 }
 
@@ -25,26 +30,15 @@ export interface OpenApi {
   v3(context: RequestContext): Promise<void>;
 }
 
-/** An encoded document. Only the compressed form is kept: a tenth of the size, and what nearly every client asks for. */
-interface Document {
-  readonly gzipped: Buffer;
-  readonly etag: string;
-  readonly madeAt: string;
-}
-
-/** Documents of one state of the catalogue, each made when first asked for. */
-interface Documents {
+/** What is served at one state of the catalogue. */
+interface Surface {
   readonly generation: number;
-  readonly v2: Map<Encoding, Promise<Document>>;
-  v3: Promise<ReadonlyMap<string, GroupDocument>> | undefined;
-  index: Promise<Document> | undefined;
-}
-
-interface GroupDocument {
-  /** What it was made of; while that stays the same the document is used again. */
-  readonly part: Part;
-  readonly json: Document;
-  protobuf: Promise<Document> | undefined;
+  readonly groups: readonly ServedGroup[];
+  /** By the names of their documents. */
+  readonly parts: ReadonlyMap<string, { readonly part: Part; readonly hash: string }>;
+  /** Of all parts. */
+  readonly hash: string;
+  readonly changedAt: number;
 }
 
 const v2ProtobufType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
@@ -61,127 +55,96 @@ const v3Types: ReadonlyMap<string, Encoding> = new Map([
   ["application/com.github.proto-openapi.spec.v3@v1.0+protobuf", "protobuf"],
 ]);
 
-const compress = promisify(gzip);
+/** Those of all built-in groups take about two megabytes. */
+const documentBytesMax = 32 * 1024 * 1024;
+
 const expand = promisify(gunzip);
 
-export function createOpenApi({ catalog, loadDescriptions: load = loadDescriptions }: OpenApiDependencies): OpenApi {
-  let current = emptyDocuments(-1);
-  let lastGroups: ReadonlyMap<string, GroupDocument> = new Map();
+export function createOpenApi({ catalog, cbor = false, enums = true, loadDescriptions: load = loadDescriptions }: OpenApiDependencies): OpenApi {
+  const documents = createDocumentCache(documentBytesMax);
+  const settings = { release: apiRelease.gitVersion, cbor, enums };
+  const texts = shared(load);
+  let current: Surface | undefined;
 
-  const documents = (): Documents => {
-    if (current.generation !== catalog.generation) current = emptyDocuments(catalog.generation);
+  const surface = (): Surface => {
+    if (current?.generation !== catalog.generation) current = surfaceOf(catalog, settings);
     return current;
   };
-  const source = async (): Promise<DocumentSource> => ({
-    descriptions: await load(),
-    commonQuery: readResourcesTable().commonQuery,
-    release: apiRelease.gitVersion,
-  });
-  const buildGroups = async (): Promise<ReadonlyMap<string, GroupDocument>> => {
-    const groups = new Map<string, GroupDocument>();
-    let made: DocumentSource | undefined;
-    for (const part of partsOf(servedGroups(catalog.definitions()))) {
-      const before = lastGroups.get(part.name);
-      if (before !== undefined && sameResources(before.part, part)) {
-        groups.set(part.name, before);
-        continue;
-      }
-      made ??= await source();
-      groups.set(part.name, { part, json: await pack(encodeV3(await buildV3(part, made), "json")), protobuf: undefined });
-    }
-    lastGroups = groups;
-    return groups;
-  };
-  const groupsOf = (all: Documents): Promise<ReadonlyMap<string, GroupDocument>> => {
-    all.v3 ??= forgetFailure(buildGroups(), () => {
-      all.v3 = undefined;
+  const source = async (): Promise<DocumentSource> => ({ ...settings, descriptions: await texts(), commonQuery: readResourcesTable().commonQuery });
+  const v2Of = ({ groups, hash }: Surface, encoding: Encoding): Promise<Document> =>
+    documents.get(`v2 ${encoding} ${hash}`, async () => encodeV2(groups, await source(), encoding));
+  const v3Of = (part: Part, hash: string): Promise<Document> =>
+    documents.get(`v3 json ${hash}`, async () => encodeV3(await buildV3(part, await source()), "json"));
+  const v3ProtobufOf = (part: Part, hash: string): Promise<Document> =>
+    documents.get(`v3 protobuf ${hash}`, async () => {
+      const json = await expand((await v3Of(part, hash)).gzipped);
+      return encodeV3(JSON.parse(json.toString()), "protobuf");
     });
-    return all.v3;
-  };
-  const indexOf = (all: Documents): Promise<Document> => {
-    all.index ??= forgetFailure(groupsOf(all).then(packIndex), () => {
-      all.index = undefined;
-    });
-    return all.index;
-  };
-  const v2Of = (all: Documents, encoding: Encoding): Promise<Document> => {
-    const known = all.v2.get(encoding);
-    if (known !== undefined) return known;
-    const building = source().then(async (made) => pack(await encodeV2(servedGroups(catalog.definitions()), made, encoding)));
-    all.v2.set(
-      encoding,
-      forgetFailure(building, () => all.v2.delete(encoding)),
-    );
-    return building;
-  };
 
   return {
     async v2(context) {
       const encoding = negotiateEncoding(context, v2Types);
       context.headers.vary = ["Accept-Encoding", "Accept"];
       if (encoding === undefined) return notAcceptable(context);
-      await sendDocument(context, await v2Of(documents(), encoding), encoding === "json" ? "application/json" : v2ProtobufType);
+      const served = surface();
+      const etag = joinedHash([served.hash, "v2"]);
+      await sendDocument(context, await v2Of(served, encoding), { etag, contentType: encoding === "json" ? "application/json" : v2ProtobufType });
     },
     async v3(context) {
       const path = context.info.path.replace(/^\/openapi\/v3\/?/, "").replace(/\/$/, "");
-      if (path === "") return sendDocument(context, await indexOf(documents()), "application/json");
-      const found = (await groupsOf(documents())).get(path);
+      const served = surface();
+      if (path === "") return sendIndex(context, served);
+      const found = served.parts.get(path);
       // Upstream answers an unknown group with nothing at all.
       if (found === undefined) return context.exchange.respond(200, { "audit-id": context.auditId, "cache-control": "no-cache, private" });
       context.headers.vary = "Accept";
       const encoding = negotiateEncoding(context, v3Types);
       if (encoding === undefined) return notAcceptable(context);
       const hash = context.info.query.get("hash") ?? "";
-      if (hash !== "" && hash !== found.json.etag) return redirect(context, relativeUrl(path, found.json));
+      if (hash !== "" && hash !== found.hash) return redirect(context, relativeUrl(path, found.hash));
       if (hash !== "") {
         context.headers["cache-control"] = "public, immutable";
         context.headers.expires = new Date(context.receivedAt + yearMs).toUTCString();
       }
-      if (encoding === "json") return sendDocument(context, found.json, "application/json");
-      found.protobuf ??= forgetFailure(packProtobuf(found.json), () => {
-        found.protobuf = undefined;
-      });
-      await sendDocument(context, await found.protobuf, v3ProtobufType);
+      const document = await (encoding === "json" ? v3Of : v3ProtobufOf)(found.part, found.hash);
+      await sendDocument(context, document, { etag: found.hash, contentType: encoding === "json" ? "application/json" : v3ProtobufType });
     },
   };
 }
 
+/** What was loaded is used again until its memory is wanted. */
+function shared<T extends object>(load: () => Promise<T>): () => Promise<T> {
+  let kept: WeakRef<T> | undefined;
+  let loading: Promise<T> | undefined;
+  return async () => {
+    const known = kept?.deref();
+    if (known !== undefined) return known;
+    loading ??= load().finally(() => {
+      loading = undefined;
+    });
+    const loaded = await loading;
+    kept = new WeakRef(loaded);
+    return loaded;
+  };
+}
+
+function surfaceOf(catalog: Catalog, settings: Pick<DocumentSource, "release" | "cbor" | "enums">): Surface {
+  const groups = servedGroups(catalog.definitions());
+  const parts = new Map(partsOf(groups).map((part) => [part.name, { part, hash: partHash(part, settings) }]));
+  return { generation: catalog.generation, groups, parts, hash: joinedHash([...parts.values()].map(({ hash }) => hash)), changedAt: Date.now() };
+}
+
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-function emptyDocuments(generation: number): Documents {
-  return { generation, v2: new Map(), v3: undefined, index: undefined };
+function sendIndex(context: RequestContext, { parts, hash, changedAt }: Surface): void {
+  const etag = joinedHash([hash, "index"]);
+  if (answerUnchanged(context, { etag, contentType: "application/json", madeAt: changedAt })) return;
+  const paths = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, part]) => [path, { serverRelativeURL: relativeUrl(path, part.hash) }]);
+  send(context, 200, "application/json", Buffer.from(JSON.stringify({ paths: Object.fromEntries(paths) })));
 }
 
-/** A build that failed is tried again by the next request. */
-function forgetFailure<T>(building: Promise<T>, forget: () => void): Promise<T> {
-  building.catch(forget);
-  return building;
-}
-
-function sameResources(a: Part, b: Part): boolean {
-  return a.resources.length === b.resources.length && a.resources.every(({ definition }, index) => definition === b.resources[index]?.definition);
-}
-
-async function pack(bytes: Buffer, etag = hashOf(bytes)): Promise<Document> {
-  return { gzipped: await compress(bytes), etag, madeAt: new Date().toUTCString() };
-}
-
-function hashOf(bytes: Buffer): string {
-  return createHash("sha512").update(bytes).digest("hex").toUpperCase();
-}
-
-function packIndex(groups: ReadonlyMap<string, GroupDocument>): Promise<Document> {
-  const paths = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, { json }]) => [path, { serverRelativeURL: relativeUrl(path, json) }]);
-  return pack(Buffer.from(JSON.stringify({ paths: Object.fromEntries(paths) })));
-}
-
-/** Both encodings go by the hash of the JSON, since one URL names both. */
-async function packProtobuf(json: Document): Promise<Document> {
-  return pack(encodeV3(JSON.parse((await expand(json.gzipped)).toString()), "protobuf"), json.etag);
-}
-
-function relativeUrl(path: string, { etag }: Document): string {
-  return `/openapi/v3/${path}?hash=${etag}`;
+function relativeUrl(path: string, hash: string): string {
+  return `/openapi/v3/${path}?hash=${hash}`;
 }
 
 /** @returns undefined when nothing that is accepted can be made */
@@ -194,21 +157,35 @@ function negotiateEncoding({ exchange }: RequestContext, types: ReadonlyMap<stri
   return undefined;
 }
 
-async function sendDocument(context: RequestContext, { gzipped, etag, madeAt }: Document, contentType: string): Promise<void> {
-  context.headers.etag = `"${etag}"`;
-  context.headers["last-modified"] = madeAt;
-  if (matches(context.exchange.header("if-none-match"), etag)) {
-    const { "content-type": _, ...headers } = answerHeaders(context, contentType);
-    return context.exchange.respond(304, headers);
-  }
+interface Validators {
+  readonly etag: string;
+  readonly contentType: string;
+}
+
+async function sendDocument(context: RequestContext, { gzipped, madeAt }: Document, { etag, contentType }: Validators): Promise<void> {
+  if (answerUnchanged(context, { etag, contentType, madeAt })) return;
   if (!acceptsGzip(context)) return send(context, 200, contentType, await expand(gzipped));
   context.headers["content-encoding"] = "gzip";
   context.headers.vary = ["Accept-Encoding", "Accept"];
   send(context, 200, contentType, gzipped);
 }
 
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  return ifNoneMatch?.split(",").some((one) => one.trim().replace(/^W\//, "") === `"${etag}"` || one.trim() === "*") === true;
+/** Says which state of a document this is. @returns whether the client has it, and was told so */
+function answerUnchanged(context: RequestContext, { etag, contentType, madeAt }: Validators & { madeAt: number }): boolean {
+  context.headers.etag = `"${etag}"`;
+  context.headers["last-modified"] = new Date(madeAt).toUTCString();
+  if (!isUnchanged(context, etag, madeAt)) return false;
+  const { "content-type": _, ...headers } = answerHeaders(context, contentType);
+  context.exchange.respond(304, headers);
+  return true;
+}
+
+/** A date is looked at only when no tag is given. Source: Go's http.ServeContent. */
+function isUnchanged({ exchange }: RequestContext, etag: string, madeAt: number): boolean {
+  const tags = exchange.header("if-none-match");
+  if (tags !== undefined) return tags.split(",").some((one) => one.trim().replace(/^W\//, "") === `"${etag}"` || one.trim() === "*");
+  const since = Date.parse(exchange.header("if-modified-since") ?? "");
+  return Math.floor(madeAt / 1000) * 1000 <= since;
 }
 
 function acceptsGzip({ exchange }: RequestContext): boolean {

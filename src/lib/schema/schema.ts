@@ -38,6 +38,8 @@ export interface Field {
   readonly patchMergeKey?: string;
   /** The field holds a struct or map that merges otherwise than its type says; `type` already tells, OpenAPI repeats it. */
   readonly mapType?: "atomic" | "granular";
+  /** Said of bytes, which Go has as a list; only OpenAPI repeats it. */
+  readonly listType?: "atomic";
   /** Any of these feature gates must be on for the field to be written, unless it was already set. */
   readonly gates?: readonly string[];
   /** Protobuf field number, and name where it differs from `name`; absent for what protobuf does not carry. */

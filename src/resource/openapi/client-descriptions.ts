@@ -36,7 +36,9 @@ function typesIn(text: string): Record<string, Record<string, string>> {
   let fields: Record<string, string> = {};
   for (const [, comment, type, field] of text.matchAll(commented)) {
     const description = plainText(comment as string);
-    if (type !== undefined) {
+    // The head of a file stands before a class that has no comment of its own.
+    if (description.includes("OpenAPI spec version:")) fields = {};
+    else if (type !== undefined) {
       fields = { "": description };
       types[type] = fields;
     } else {
@@ -72,11 +74,21 @@ async function readParameters(file: string): Promise<DescriptionTexts["parameter
     if (start < 0) continue;
     const body = text.slice(start, text.indexOf("\n}", start));
     const described = [...body.matchAll(/\/\*\*\n((?:(?!\*\/)[\s\S])*)\*\/\n\s*(\w+)\??:/g)];
+    const textOf = isConnection(topic) ? plainText : (comment: string) => inParagraphs(plainText(comment));
     parameters[topic] = Object.fromEntries(
-      described.map(([, comment, parameter]) => [clientFieldName(parameter as string), plainText(comment as string)]),
+      described.map(([, comment, parameter]) => [clientFieldName(parameter as string), textOf(comment as string)]),
     );
   }
   return parameters;
+}
+
+function isConnection(topic: string): boolean {
+  return topic !== topic.toLowerCase();
+}
+
+/** The client has two blanks for an empty line. What all kinds share has none that mean anything else. */
+function inParagraphs(text: string): string {
+  return text.replace(/(?<=\S) {2}(?=\S)/g, "\n\n");
 }
 
 const entities: Readonly<Record<string, string>> = { "&#39;": "'", "&quot;": '"', "&#x60;": "`", "&#x3D;": "=" };

@@ -1,5 +1,6 @@
 /** Schemas as OpenAPI definitions, in upstream's order of fields. Source: kube-openapi; facts about 1.36's published documents. */
 import type { Any, Field, Scalar, ScalarKind, Struct, Type } from "../../lib/schema/schema.ts";
+import { builtinSchema } from "../builtin-schemas.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { Dialect, Json } from "./dialect.ts";
 
@@ -11,7 +12,20 @@ export interface Definitions {
   take(): [name: string, body: Json] | undefined;
 }
 
-export function collectDefinitions(dialect: Dialect, descriptions: Descriptions): Definitions {
+export interface GroupVersion {
+  readonly group: string;
+  readonly version: string;
+}
+
+export interface DefinitionOptions {
+  readonly descriptions: Descriptions;
+  /** Whether fields say which values they accept. */
+  readonly enums: boolean;
+  /** What the document is about; kinds that belong to every group and version name only this one and their own. Left out: they name all. */
+  readonly groupVersion?: GroupVersion | undefined;
+}
+
+export function collectDefinitions(dialect: Dialect, options: DefinitionOptions): Definitions {
   const known = new Set<string>();
   const waiting: [name: string, type: Type][] = [];
   const refer = (name: string, type: Type): Json => {
@@ -21,7 +35,7 @@ export function collectDefinitions(dialect: Dialect, descriptions: Descriptions)
     }
     return { $ref: dialect.references + name };
   };
-  const writer: Writer = { dialect, descriptions, refer };
+  const writer: Writer = { ...options, dialect, refer };
   return {
     reference: (type) => typeBody(type, writer),
     take() {
@@ -31,9 +45,8 @@ export function collectDefinitions(dialect: Dialect, descriptions: Descriptions)
   };
 }
 
-interface Writer {
+interface Writer extends DefinitionOptions {
   readonly dialect: Dialect;
-  readonly descriptions: Descriptions;
   refer(name: string, type: Type): Json;
 }
 
@@ -46,15 +59,22 @@ function definitionBody(name: string, type: Type, writer: Writer): Json {
 
 function structBody(struct: Struct, writer: Writer): Json {
   const fields = [...struct.fields].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const required = fields.filter((field) => field.required).map(({ name }) => name);
+  const kinds = groupVersionKinds(struct, writer.groupVersion);
+  const required = struct.fields.filter((field) => field.required).map(({ name }) => name);
   return {
     type: "object",
     ...(required.length > 0 && { required }),
     ...(fields.length > 0 && { properties: Object.fromEntries(fields.map((field) => [field.name, fieldBody(struct, field, writer)])) }),
-    ...(struct.groupVersionKinds && { "x-kubernetes-group-version-kind": struct.groupVersionKinds.map(gvkBody) }),
+    ...(kinds && { "x-kubernetes-group-version-kind": kinds.map(gvkBody) }),
     ...(struct.atomic && { "x-kubernetes-map-type": "atomic" }),
+    ...(struct.preserveUnknown && { "x-kubernetes-preserve-unknown-fields": true }),
     ...(struct.unions && { "x-kubernetes-unions": struct.unions }),
   };
+}
+
+function groupVersionKinds(struct: Struct, only: GroupVersion | undefined): Struct["groupVersionKinds"] {
+  if (only === undefined || struct.everyGroupVersion !== true) return struct.groupVersionKinds;
+  return struct.groupVersionKinds?.filter(({ group, version }) => group === "" || (group === only.group && version === only.version));
 }
 
 function gvkBody({ group, version, kind }: { group: string; version: string; kind: string }): Json {
@@ -62,18 +82,40 @@ function gvkBody({ group, version, kind }: { group: string; version: string; kin
 }
 
 function fieldBody(struct: Struct, field: Field, writer: Writer): Json {
-  const { type } = field;
+  // A field may merge otherwise than its type does; the definition is the type's all the same.
+  const type = field.mapType === "granular" && field.type.kind === "struct" ? builtinSchema(field.type.definition) : field.type;
   const body = typeBody(type, writer);
-  const fallback = "$ref" in body && type.kind === "struct" ? type.definition : undefined;
-  const description = writer.descriptions.field(struct.definition, field.name) ?? (fallback && writer.descriptions.type(fallback));
+  const description = fieldDescription(struct, field, "$ref" in body, writer);
   const byDefault = writer.dialect.version === "v3" ? fieldDefault(field) : undefined;
   return withSiblings(body, { description, default: byDefault, extensions: fieldExtensions(field) }, writer.dialect);
 }
 
-function fieldExtensions({ type, mapType, patchMergeKey, patchStrategy }: Field): Json {
+/** What is known of the field; else, of a field that refers to a type, what the type says of itself. */
+function fieldDescription({ definition }: Struct, { name, type }: Field, refers: boolean, { descriptions }: Writer): string | undefined {
+  if (Object.hasOwn(undescribed, definition) && undescribed[definition]?.includes(name)) return undefined;
+  return descriptions.field(definition, name) ?? (refers && type.kind === "struct" ? descriptions.type(type.definition) : undefined);
+}
+
+/** Fields that upstream's documents say nothing about; it shows in the form of their reference. */
+const undescribed: Readonly<Record<string, readonly string[]>> = {
+  "io.k8s.api.certificates.v1.CertificateSigningRequest": ["metadata"],
+  "io.k8s.api.certificates.v1.CertificateSigningRequestList": ["metadata"],
+  "io.k8s.api.networking.v1.IngressRule": ["http"],
+  "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps": [
+    "additionalItems",
+    "additionalProperties",
+    "example",
+    "externalDocs",
+    "items",
+    "not",
+  ],
+};
+
+function fieldExtensions({ type, mapType, listType, patchMergeKey, patchStrategy }: Field): Json {
   return {
     ...(type.kind === "list" && type.mapKeys.length > 0 && { "x-kubernetes-list-map-keys": type.mapKeys }),
     ...(type.kind === "list" && type.listTypeDeclared !== false && { "x-kubernetes-list-type": type.listType }),
+    ...(listType !== undefined && { "x-kubernetes-list-type": listType }),
     ...(mapType !== undefined && { "x-kubernetes-map-type": mapType }),
     ...(patchMergeKey !== undefined && { "x-kubernetes-patch-merge-key": patchMergeKey }),
     ...(patchStrategy !== undefined && { "x-kubernetes-patch-strategy": patchStrategy.join(",") }),
@@ -117,7 +159,8 @@ const zeroValues: Readonly<Partial<Record<ScalarKind, unknown>>> = { string: "",
 function typeBody(type: Type, writer: Writer): Json {
   switch (type.kind) {
     case "struct":
-      return writer.refer(type.definition, type);
+      // What has no name of its own, as parts of custom resources, stands where it is used.
+      return type.definition === "" ? structBody(type, writer) : writer.refer(type.definition, type);
     case "list":
       return { type: "array", items: elementBody(type.items, writer) };
     case "map":
@@ -155,7 +198,7 @@ function scalarBody(type: Scalar, writer: Writer): Json {
   const definition = scalarDefinitions[type.kind];
   if (definition !== undefined) return writer.refer(definition, { kind: type.kind });
   const body = scalarBodies[type.kind] as Json;
-  return type.enum !== undefined && writer.dialect.version === "v3" ? { ...body, enum: type.enum } : body;
+  return type.enum !== undefined && writer.enums ? { ...body, enum: type.enum } : body;
 }
 
 /** Definitions that are no structs. */

@@ -1,21 +1,22 @@
 /** Whole OpenAPI documents, encoded. They are large: what is made in one go is kept small, so that other requests are served between. */
-import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ServedGroup, ServedResource } from "../discovery.ts";
-import { collectDefinitions } from "./definitions.ts";
+import { collectDefinitions, type GroupVersion } from "./definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
 import { type Json, openApiV2, openApiV3 } from "./dialect.ts";
 import { encodeEntry, encodeMessage, fieldHead } from "./gnostic.ts";
 import { documentHeadV2, documentTailV2, documentV2, parameterV2, pathItemV2, schemaV2 } from "./gnostic-v2.ts";
 import { encodeDocumentV3 } from "./gnostic-v3.ts";
-import { type CommonQuery, type PathItem, pathsOf, topPaths } from "./operations.ts";
+import { type PathItem, type PathOptions, pathsOf, topPaths } from "./operations.ts";
 import { renderPathV2, renderPathV3 } from "./render.ts";
+import { sharedParameters } from "./shared-parameters.ts";
 
 export type Encoding = "json" | "protobuf";
 
-export interface DocumentSource {
+export interface DocumentSource extends PathOptions {
   readonly descriptions: Descriptions;
-  readonly commonQuery: CommonQuery;
+  /** Whether fields say which values they accept (gate OpenAPIEnums). */
+  readonly enums: boolean;
   /** `v1.36.0` */
   readonly release: string;
 }
@@ -24,7 +25,6 @@ export interface DocumentSource {
 const sliceMs = 8;
 
 const bearerToken = { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" };
-const security = [{ BearerToken: [] }];
 
 /** One of the documents that v3 splits the API into. */
 export interface Part {
@@ -32,7 +32,9 @@ export interface Part {
   readonly name: string;
   /** What it is made of: while these definitions stay the same, so does the document. */
   readonly resources: readonly ServedResource[];
-  paths(commonQuery: CommonQuery): PathItem[];
+  /** Undefined for documents that are of no version. */
+  readonly groupVersion: GroupVersion | undefined;
+  paths(options: PathOptions): PathItem[];
 }
 
 export function partsOf(groups: readonly ServedGroup[]): Part[] {
@@ -40,19 +42,20 @@ export function partsOf(groups: readonly ServedGroup[]): Part[] {
     versions.map((version) => ({
       name: group === "" ? `api/${version.version}` : `apis/${group}/${version.version}`,
       resources: version.resources,
-      paths: (commonQuery: CommonQuery) => pathsOf(group, version, commonQuery),
+      groupVersion: { group, version: version.version },
+      paths: (options: PathOptions) => pathsOf(group, version, options),
     })),
   );
-  return [...topPaths(groups).map(([name, item]) => ({ name, resources: [], paths: () => [item] })), ...versions];
+  return [...topPaths(groups).map(([name, item]) => ({ name, resources: [], groupVersion: undefined, paths: () => [item] })), ...versions];
 }
 
 /** The document of one part. */
 export async function buildV3(part: Part, source: DocumentSource): Promise<Json> {
   const pause = pauses();
-  const definitions = collectDefinitions(openApiV3, source.descriptions);
+  const definitions = collectDefinitions(openApiV3, { ...source, groupVersion: part.groupVersion });
   const rendering = { definitions, descriptions: source.descriptions };
   const paths: Record<string, Json> = {};
-  for (const item of part.paths(source.commonQuery)) {
+  for (const item of part.paths(source)) {
     paths[item.path] = renderPathV3(item, rendering);
     await pause();
   }
@@ -66,7 +69,6 @@ export async function buildV3(part: Part, source: DocumentSource): Promise<Json>
     info: { title: "Kubernetes", version: source.release },
     paths,
     components: { schemas: Object.fromEntries(sortByName(schemas)), securitySchemes: { BearerToken: bearerToken } },
-    security,
   };
 }
 
@@ -77,20 +79,14 @@ export function encodeV3(document: Json, encoding: Encoding): Buffer {
 /** The one document of all groups, encoded piece by piece. */
 export async function encodeV2(groups: readonly ServedGroup[], source: DocumentSource, encoding: Encoding): Promise<Buffer> {
   const pause = pauses();
-  const definitions = collectDefinitions(openApiV2, source.descriptions);
+  const definitions = collectDefinitions(openApiV2, source);
   const rendering = { definitions, descriptions: source.descriptions };
-  const parameters = new Map<string, Json>();
-  const share = (parameter: Json): Json => {
-    const json = JSON.stringify(parameter);
-    const name = `${parameter.name}-${createHash("sha256").update(json).digest("base64url").slice(0, 8)}`;
-    parameters.set(name, parameter);
-    return { $ref: `#/parameters/${name}` };
-  };
+  const parameters = sharedParameters();
   const piece = pieceEncoders[encoding];
   const paths: [string, Buffer][] = [];
   for (const part of partsOf(groups)) {
-    for (const item of part.paths(source.commonQuery)) {
-      paths.push([item.path, piece.path(item.path, renderPathV2(item, rendering, share))]);
+    for (const item of part.paths(source)) {
+      paths.push([item.path, piece.path(item.path, renderPathV2(item, rendering, parameters.share))]);
       await pause();
     }
   }
@@ -103,8 +99,8 @@ export async function encodeV2(groups: readonly ServedGroup[], source: DocumentS
     head: { swagger: "2.0", info: { title: "Kubernetes", version: source.release } },
     paths: sortByName(paths).map(([, encoded]) => encoded),
     definitions: sortByName(named).map(([, encoded]) => encoded),
-    parameters: sortByName([...parameters]).map(([name, parameter]) => piece.parameter(name, parameter)),
-    tail: { securityDefinitions: { BearerToken: bearerToken }, security },
+    parameters: sortByName(parameters.all()).map(([name, parameter]) => piece.parameter(name, parameter)),
+    tail: { securityDefinitions: { BearerToken: bearerToken }, security: [{ BearerToken: [] }] },
   };
   return encoding === "json" ? joinJson(sections) : joinProtobuf(sections);
 }

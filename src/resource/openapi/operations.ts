@@ -1,6 +1,8 @@
 /** Every path of a group and version, with its operations, before either version of OpenAPI gives them a form. Source: upstream's installer. */
+import type { Struct } from "../../lib/schema/schema.ts";
 import type { SubresourceDefinition } from "../contract.ts";
 import type { ServedGroup, ServedGroupVersion, ServedResource } from "../discovery.ts";
+import { listSchema } from "./list-schema.ts";
 
 export type HttpMethod = "get" | "put" | "post" | "delete" | "options" | "head" | "patch";
 
@@ -21,6 +23,7 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   readonly body: Body | undefined;
   readonly answers: readonly Answer[];
+  readonly consumes: readonly string[];
   readonly produces: readonly string[];
 }
 
@@ -28,6 +31,8 @@ export interface KindName {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
+  /** Given for custom kinds; those of built-in ones are found by name. */
+  readonly schema?: Struct;
 }
 
 export interface Parameter {
@@ -51,24 +56,59 @@ export interface Answer {
   readonly content: KindName | string;
 }
 
-const objectTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
-const streamTypes = [...objectTypes, "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
-export const patchTypes: readonly string[] = [
-  "application/json-patch+json",
-  "application/merge-patch+json",
-  "application/strategic-merge-patch+json",
-  "application/apply-patch+yaml",
-];
+/** Media types of one resource. */
+interface MediaTypes {
+  readonly objects: readonly string[];
+  readonly streams: readonly string[];
+  readonly patches: readonly string[];
+  /** Of bodies that are no patches. */
+  readonly bodies: readonly string[];
+}
 
-/** @param commonQuery names of query parameters by operation */
-export function pathsOf(group: string, groupVersion: ServedGroupVersion, commonQuery: CommonQuery): PathItem[] {
-  const root = group === "" ? `/api/${groupVersion.version}` : `/apis/${group}/${groupVersion.version}`;
-  const scope: Scope = { group, version: groupVersion.version, root, commonQuery, ...operationNames(group, groupVersion.version) };
+const plainTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+const streamTypes = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
+const customTypes = ["application/json", "application/yaml"];
+
+function builtinMediaTypes(cbor: boolean): MediaTypes {
+  const objects = [...plainTypes, ...(cbor ? ["application/cbor"] : [])];
+  return {
+    objects,
+    streams: [...objects, ...streamTypes, ...(cbor ? ["application/cbor-seq"] : [])],
+    patches: [
+      "application/json-patch+json",
+      "application/merge-patch+json",
+      "application/strategic-merge-patch+json",
+      "application/apply-patch+yaml",
+      ...(cbor ? ["application/apply-patch+cbor"] : []),
+    ],
+    bodies: ["*/*"],
+  };
+}
+
+/** Custom resources have no protobuf and no strategic merge, and upstream's documents do not speak of their streams and of CBOR. */
+const customMediaTypes: MediaTypes = {
+  objects: customTypes,
+  streams: customTypes,
+  patches: ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"],
+  bodies: customTypes,
+};
+
+export interface PathOptions {
+  readonly commonQuery: CommonQuery;
+  /** Whether CBOR is served. */
+  readonly cbor: boolean;
+}
+
+/** Names of query parameters by operation. */
+export type CommonQuery = Readonly<Record<string, readonly string[]>>;
+
+export function pathsOf(group: string, groupVersion: ServedGroupVersion, { commonQuery, cbor }: PathOptions): PathItem[] {
+  const { version } = groupVersion;
+  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  const scope: Scope = { group, version, root, commonQuery, mediaTypes: builtinMediaTypes(cbor), ...operationNames(group, version) };
   const items = [discoveryPath(scope), ...groupVersion.resources.flatMap((resource) => resourcePaths(resource, scope))];
   return items.filter(({ operations }) => operations.length > 0).sort((a, b) => (a.path < b.path ? -1 : 1));
 }
-
-export type CommonQuery = Readonly<Record<string, readonly string[]>>;
 
 interface Scope {
   readonly group: string;
@@ -76,6 +116,7 @@ interface Scope {
   /** `/apis/apps/v1` */
   readonly root: string;
   readonly commonQuery: CommonQuery;
+  readonly mediaTypes: MediaTypes;
   /** `AppsV1`, in the middle of operation ids. */
   readonly title: string;
   /** `apps_v1` */
@@ -100,18 +141,20 @@ export function topPaths(groups: readonly ServedGroup[]): [document: string, ite
     })
     .concat([
       ["apis", plainGet("/apis/", "getAPIVersions", "get available API versions", "apis", "APIGroupList")],
-      ["version", plainGet("/version/", "getCodeVersion", "get the version information for this server", "version", versionInfo)],
+      [
+        "version",
+        plainGet("/version/", "getCodeVersion", "get the version information for this server", "version", versionInfo, ["application/json"]),
+      ],
     ]);
 }
 
 const versionInfo = "io.k8s.apimachinery.pkg.version.Info";
 
-function discoveryPath({ root, title, tag }: Scope): PathItem {
-  return plainGet(`${root}/`, `get${title}APIResources`, "get available resources", tag, "APIResourceList");
+function discoveryPath({ root, title, tag, mediaTypes }: Scope): PathItem {
+  return plainGet(`${root}/`, `get${title}APIResources`, "get available resources", tag, "APIResourceList", mediaTypes.objects);
 }
 
-function plainGet(path: string, id: string, description: string, tag: string, content: string): PathItem {
-  const produces = content === versionInfo ? ["application/json"] : objectTypes;
+function plainGet(path: string, id: string, description: string, tag: string, content: string, produces: readonly string[] = plainTypes): PathItem {
   const answers: Answer[] = [{ code: 200, content }];
   const operation: Operation = {
     method: "get",
@@ -123,15 +166,17 @@ function plainGet(path: string, id: string, description: string, tag: string, co
     parameters: [],
     body: undefined,
     answers,
+    consumes: produces,
     produces,
   };
   return { path, operations: [operation] };
 }
 
-function resourcePaths(served: ServedResource, scope: Scope): PathItem[] {
+function resourcePaths(served: ServedResource, groupScope: Scope): PathItem[] {
   const { definition, version } = served;
-  const { resource, namespaced, kind } = definition;
-  const gvk: KindName = { group: scope.group, version: scope.version, kind };
+  const { resource, namespaced, kind, custom } = definition;
+  const scope = custom ? { ...groupScope, mediaTypes: customMediaTypes } : groupScope;
+  const gvk: KindName = { group: scope.group, version: scope.version, kind, ...(custom && { schema: version.schema }) };
   const has = (verb: string): boolean => version.verbs.includes(verb);
   const place = namespaced ? "/namespaces/{namespace}" : "";
   const within = namespaced ? [namespaceParameter] : [];
@@ -142,12 +187,16 @@ function resourcePaths(served: ServedResource, scope: Scope): PathItem[] {
   const collection = `${scope.root}${place}/${resource}`;
   const watch = `${scope.root}/watch${place}/${resource}`;
   const deleted: Answer["content"] = definition.deleteReturnsObject ? gvk : "Status";
-  const list = { ...gvk, kind: definition.listKind };
+  const listed = { ...gvk, kind: definition.listKind };
+  const list: KindName = custom ? { ...listed, schema: listSchema(listed, version.schema) } : listed;
+  // Upstream's documents of custom resources leave out the old paths of watches.
+  const hasWatchPaths = has("watch") && !custom;
+  const listing = hasWatchPaths ? "list or watch" : "list";
   const items: PathItem[] = [
     {
       path: collection,
       operations: [
-        ...when(has("list"), () => make.list(`list`, noun, "", within, list)),
+        ...when(has("list"), () => make.list(listing, noun, "", within, list)),
         ...when(has("create"), () => make.create(noun, "", within, gvk)),
         ...when(has("deletecollection"), () => make.deleteCollection(noun, within)),
       ],
@@ -161,31 +210,34 @@ function resourcePaths(served: ServedResource, scope: Scope): PathItem[] {
         ...when(has("patch"), () => make.patch(noun, "", item, gvk)),
       ],
     },
-    { path: watch, operations: when(has("watch"), () => make.watchList(noun, "", within)) },
-    { path: `${watch}/{name}`, operations: when(has("watch") && has("get"), () => make.watch(noun, item)) },
-    ...version.subresources.flatMap((subresource) => subresourcePaths(subresource, served, { scope, collection, noun, item })),
+    { path: watch, operations: when(hasWatchPaths, () => make.watchList(noun, "", within)) },
+    { path: `${watch}/{name}`, operations: when(hasWatchPaths && has("get"), () => make.watch(noun, item)) },
+    ...version.subresources.flatMap((subresource) => subresourcePaths(subresource, served, { scope, gvk, collection, noun, within })),
   ];
   if (namespaced) {
     items.push({
       path: `${scope.root}/${resource}`,
-      operations: when(has("list"), () => make.list("list", kind, "ForAllNamespaces", [], list)),
+      operations: when(has("list"), () => make.list(listing, kind, "ForAllNamespaces", [], list)),
     });
-    items.push({ path: `${scope.root}/watch/${resource}`, operations: when(has("watch"), () => make.watchList(kind, "ForAllNamespaces", [])) });
+    items.push({ path: `${scope.root}/watch/${resource}`, operations: when(hasWatchPaths, () => make.watchList(kind, "ForAllNamespaces", [])) });
   }
   return items;
 }
 
 interface SubresourcePlace {
   readonly scope: Scope;
+  /** The kind of the resource itself. */
+  readonly gvk: KindName;
   readonly collection: string;
   readonly noun: string;
-  readonly item: readonly Parameter[];
+  /** Parameters of the collection's path. */
+  readonly within: readonly Parameter[];
 }
 
 function subresourcePaths(subresource: SubresourceDefinition, { definition }: ServedResource, place: SubresourcePlace): PathItem[] {
-  const { scope, collection, noun, item } = place;
-  const { group, version } = subresource.kindGroupVersion ?? scope;
-  const gvk: KindName = { group, version, kind: subresource.kind };
+  const { scope, collection, noun, within } = place;
+  const gvk = subresourceKind(subresource, place.gvk);
+  const item = [nameParameter(gvk.kind), ...within];
   const make = factory(scope, gvk, { kind: definition.kind, subresource: subresource.name });
   const path = `${collection}/{name}/${subresource.name}`;
   const title = capitalize(subresource.name);
@@ -213,8 +265,15 @@ function subresourcePaths(subresource: SubresourceDefinition, { definition }: Se
   ];
 }
 
+function subresourceKind({ kind, kindGroupVersion }: SubresourceDefinition, resource: KindName): KindName {
+  if (kindGroupVersion === undefined && kind === resource.kind) return resource;
+  const { group, version } = kindGroupVersion ?? resource;
+  return { group, version, kind };
+}
+
 interface Factory {
-  list(verb: string, noun: string, suffix: string, path: readonly Parameter[], answer: KindName): Operation;
+  /** @param words what is said to be done */
+  list(words: string, noun: string, suffix: string, path: readonly Parameter[], answer: KindName): Operation;
   create(noun: string, title: string, path: readonly Parameter[], answer: KindName): Operation;
   deleteCollection(noun: string, path: readonly Parameter[]): Operation;
   read(noun: string, title: string, parameters: readonly Parameter[], answer: Answer["content"]): Operation;
@@ -227,23 +286,23 @@ interface Factory {
 }
 
 /** Makes the operations of one kind, or of one subresource of `parent.kind`. */
-function factory({ title, tag, commonQuery }: Scope, kind: KindName, parent?: { kind: string; subresource: string }): Factory {
+function factory({ title, tag, commonQuery, mediaTypes }: Scope, kind: KindName, parent?: { kind: string; subresource: string }): Factory {
   const subject = parent?.kind ?? kind.kind;
   const common = (operation: string): Parameter[] => queryParameters(commonQuery[operation] ?? [], operation);
-  const base = { tags: [tag], kind, body: undefined, produces: objectTypes };
+  const base = { tags: [tag], kind, body: undefined, consumes: mediaTypes.bodies, produces: mediaTypes.objects };
   const answers = (content: Answer["content"], ...codes: Answer["code"][]): Answer[] => codes.map((code) => ({ code, content }));
   const specified = parent === undefined ? `the specified ${subject}` : `${parent.subresource} of the specified ${subject}`;
   const one = parent === undefined ? withArticle(subject) : `${parent.subresource} of ${withArticle(subject)}`;
   return {
-    list: (verb, noun, suffix, path, answer) => ({
+    list: (words, noun, suffix, path, answer) => ({
       ...base,
       method: "get",
       action: "list",
-      id: `${verb}${title}${noun}${suffix}`,
-      description: `list or watch objects of kind ${subject}`,
+      id: `list${title}${noun}${suffix}`,
+      description: `${words} objects of kind ${subject}`,
       parameters: [...path, ...common("list")],
       answers: answers(answer, 200),
-      produces: streamTypes,
+      produces: mediaTypes.streams,
     }),
     create: (noun, name, path, answer) => ({
       ...base,
@@ -273,7 +332,7 @@ function factory({ title, tag, commonQuery }: Scope, kind: KindName, parent?: { 
       description: `read ${specified}`,
       parameters: answer === "text" ? parameters : [...parameters, ...common("get")],
       answers: answers(answer, 200),
-      ...(answer === "text" && { produces: ["text/plain", ...objectTypes] }),
+      ...(answer === "text" && { produces: ["text/plain", ...mediaTypes.objects] }),
     }),
     replace: (noun, name, path, answer) => ({
       ...base,
@@ -293,6 +352,7 @@ function factory({ title, tag, commonQuery }: Scope, kind: KindName, parent?: { 
       description: `partially update ${specified}`,
       parameters: [...path, ...common("patch")],
       body: { kind: "Patch", required: true },
+      consumes: mediaTypes.patches,
       answers: answers(answer, 200, 201),
     }),
     delete: (noun, path, answer) => ({
@@ -313,7 +373,7 @@ function factory({ title, tag, commonQuery }: Scope, kind: KindName, parent?: { 
       description: `watch individual changes to a list of ${subject}. deprecated: use the 'watch' parameter with a list operation instead.`,
       parameters: [...path, ...common("list")],
       answers: answers("WatchEvent", 200),
-      produces: streamTypes,
+      produces: mediaTypes.streams,
     }),
     watch: (noun, path) => ({
       ...base,
@@ -323,7 +383,7 @@ function factory({ title, tag, commonQuery }: Scope, kind: KindName, parent?: { 
       description: `watch changes to an object of kind ${subject}. deprecated: use the 'watch' parameter with a list operation instead, filtered to a single item with the 'fieldSelector' parameter.`,
       parameters: [...path, ...common("list")],
       answers: answers("WatchEvent", 200),
-      produces: streamTypes,
+      produces: mediaTypes.streams,
     }),
     connect: (method, name, parameters) => ({
       ...base,

@@ -3,7 +3,7 @@ import { builtinType, definitionOf } from "../builtin-schemas.ts";
 import type { Definitions } from "./definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { Json } from "./dialect.ts";
-import { type Answer, type Body, type HttpMethod, type KindName, type Operation, type Parameter, type PathItem, patchTypes } from "./operations.ts";
+import type { Answer, Body, HttpMethod, KindName, Operation, Parameter, PathItem } from "./operations.ts";
 
 export interface Rendering {
   readonly definitions: Definitions;
@@ -50,7 +50,7 @@ function operationV3(operation: Operation, parameters: readonly Parameter[], ren
     description: operation.description,
     operationId: operation.id,
     ...(parameters.length > 0 && { parameters: parameters.map((parameter) => parameterV3(parameter, rendering)) }),
-    ...(operation.body && { requestBody: bodyV3(operation.body, rendering) }),
+    ...(operation.body && { requestBody: bodyV3(operation.body, operation.consumes, rendering) }),
     responses: {
       ...Object.fromEntries(operation.answers.map((answer) => [answer.code, answerV3(answer, operation.produces, rendering)])),
       401: unauthorized,
@@ -69,10 +69,9 @@ function parameterV3(parameter: Parameter, { descriptions }: Rendering): Json {
   };
 }
 
-function bodyV3({ kind, required }: Body, { definitions }: Rendering): Json {
+function bodyV3({ kind, required }: Body, consumes: readonly string[], { definitions }: Rendering): Json {
   const content = { schema: definitions.reference(typeOf(kind)) };
-  const types = kind === "Patch" ? [...patchTypes].sort() : ["*/*"];
-  return { content: Object.fromEntries(types.map((type) => [type, content])), ...(required && { required }) };
+  return { content: Object.fromEntries([...consumes].sort().map((type) => [type, content])), ...(required && { required }) };
 }
 
 function answerV3({ code, content }: Answer, produces: readonly string[], { definitions }: Rendering): Json {
@@ -88,12 +87,12 @@ export function renderPathV2(item: PathItem, rendering: Rendering, share: (param
 
 function operationV2(operation: Operation, parameters: readonly Parameter[], rendering: Rendering, share: (parameter: Json) => Json): Json {
   const all = [
-    ...(operation.body ? [bodyV2(operation.body, rendering)] : []),
+    ...(operation.body ? [bodyV2(operation.body, rendering, share)] : []),
     ...parameters.map((parameter) => parameterV2(parameter, rendering, share)),
   ];
   return {
     description: operation.description,
-    consumes: operation.action === "patch" ? patchTypes : operation.action === undefined ? operation.produces : ["*/*"],
+    consumes: operation.consumes,
     produces: operation.produces,
     schemes: ["https"],
     tags: operation.tags,
@@ -116,12 +115,16 @@ function parameterV2(parameter: Parameter, { descriptions }: Rendering, share: (
     in: parameter.in,
     ...(parameter.in === "path" && { required: true }),
   };
-  // What names a kind belongs to few paths; the rest is the same everywhere.
-  return parameter.in === "path" && parameter.name === "name" ? body : share(body);
+  return unshared.has(parameter.name) ? body : share(body);
 }
 
-function bodyV2({ kind, required }: Body, { definitions }: Rendering): Json {
-  return { name: "body", in: "body", ...(required && { required }), schema: definitions.reference(typeOf(kind)) };
+/** What names a kind belongs to few paths, and old clients look for the other two where they are used. All else is the same everywhere. */
+const unshared = new Set(["name", "fieldValidation", "dryRun"]);
+
+function bodyV2({ kind, required }: Body, { definitions }: Rendering, share: (parameter: Json) => Json): Json {
+  const type = typeOf(kind);
+  const body = { name: "body", in: "body", ...(required && { required }), schema: definitions.reference(type) };
+  return typeof kind === "string" ? share(body) : body;
 }
 
 function answerV2({ code, content }: Answer, { definitions }: Rendering): Json {
@@ -148,6 +151,7 @@ const metaPackage = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 function typeOf(kind: KindName | string): ReturnType<typeof builtinType> {
   if (typeof kind === "string") return builtinType(kind.includes(".") ? kind : `${metaPackage}.${kind}`);
+  if (kind.schema !== undefined) return kind.schema;
   const definition = definitionOf(kind.group, kind.version, kind.kind);
   if (definition === undefined) throw new Error(`no type for ${kind.group}/${kind.version} ${kind.kind}`);
   return builtinType(definition);
