@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeObject } from "../api/object.ts";
 import { builtinDefinitions } from "../resource/builtin-definitions.ts";
+import { cellAt } from "../resource/common-columns.ts";
 import { columnsByResource } from "./columns.ts";
 import { builtinConversions, builtinStrategies } from "./index.ts";
 
@@ -13,7 +14,7 @@ type Cells = readonly unknown[];
 /** @param object without metadata: an object named `x` */
 function cells(resource: string, object: Record<string, unknown>): Cells {
   const metadata = { name: "x", creationTimestamp: created, ...(object.metadata as object | undefined) };
-  return (columnsByResource[resource] ?? []).map(({ value }) => value({ ...object, metadata } as KubeObject, now));
+  return (columnsByResource[resource] ?? []).map((column) => cellAt(column, { ...object, metadata } as KubeObject, now));
 }
 
 const template = {

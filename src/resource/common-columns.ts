@@ -1,7 +1,7 @@
 /** Columns that tables of many kinds share. Source: upstream's printers */
 import type { KubeObject } from "../api/object.ts";
 import { humanDuration } from "../lib/duration/duration.ts";
-import type { Column } from "./contract.ts";
+import type { Column, TimedCell } from "./contract.ts";
 
 export const nameColumn: Column = {
   name: "Name",
@@ -21,7 +21,7 @@ export const ageColumn: Column = {
   type: "string",
   description: creationDescription,
   priority: 0,
-  value: ({ metadata }, now) => age(metadata.creationTimestamp, now),
+  value: ({ metadata }) => age(metadata.creationTimestamp),
 };
 
 const createdAtColumn: Column = {
@@ -55,11 +55,23 @@ export const scaleColumns: readonly Column[] = [
   ageColumn,
 ];
 
+/** @param now milliseconds since 1970 */
+export function cellAt({ value }: Column, object: KubeObject, now: number): unknown {
+  const cell = value(object);
+  return typeof cell === "function" ? (cell as TimedCell)(now) : cell;
+}
+
 export function nameOf({ metadata }: KubeObject): string {
   return metadata.name ?? "";
 }
 
-/** How long ago a time was, such as `3d4h`. @param time RFC 3339 @param now milliseconds since 1970 */
-export function age(time: string | undefined | null, now: number): string {
-  return time === undefined || time === null ? "<unknown>" : humanDuration(now - Date.parse(time));
+/** How long ago a time was, such as `3d4h`. @param time RFC 3339 */
+export function age(time: string | undefined | null): string | TimedCell {
+  return time === undefined || time === null ? "<unknown>" : since(time);
+}
+
+/** @param time RFC 3339 */
+export function since(time: string): TimedCell {
+  const at = Date.parse(time);
+  return (now) => humanDuration(now - at);
 }

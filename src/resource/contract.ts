@@ -96,9 +96,12 @@ export interface Column {
   readonly description: string;
   /** 0 is shown always, more than 0 only in wide output. */
   readonly priority: number;
-  /** @param now milliseconds since 1970 @returns a cell: text, number, boolean or null */
-  value(object: KubeObject, now: number): unknown;
+  /** @returns a cell as JSON has it, undefined for null; or a {@link TimedCell} */
+  value(object: KubeObject): unknown;
 }
+
+/** A cell that depends on when it is looked at. It is kept for a while and must not hold its object. @param now milliseconds since 1970 */
+export type TimedCell = (now: number) => string;
 
 /** Tells clients of a table that a row is not worth showing among others, such as a pod that is done. */
 export interface RowCondition {

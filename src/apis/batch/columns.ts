@@ -1,8 +1,8 @@
 /** Columns of jobs. Source: upstream's printers */
 import type { KubeObject } from "../../api/object.ts";
 import { humanDuration } from "../../lib/duration/duration.ts";
-import { age, ageColumn, nameColumn } from "../../resource/common-columns.ts";
-import type { Column } from "../../resource/contract.ts";
+import { ageColumn, nameColumn, since } from "../../resource/common-columns.ts";
+import type { Column, TimedCell } from "../../resource/contract.ts";
 import { containerColumns, count, flag, formatSelector, integer, isTrue, text, wide } from "../column.ts";
 
 const selectorText =
@@ -23,8 +23,8 @@ export const batchColumns: Readonly<Record<string, readonly Column[]>> = {
       ({ spec }) => (spec?.suspend === undefined ? "<unset>" : spec.suspend ? "True" : "False"),
     ),
     integer("Active", "A list of pointers to currently running jobs.", ({ status }) => count(status?.active)),
-    text("Last Schedule", "Information when was the last time the job was successfully scheduled.", ({ status }, now) =>
-      status?.lastScheduleTime === undefined ? "<none>" : age(status.lastScheduleTime, now),
+    text("Last Schedule", "Information when was the last time the job was successfully scheduled.", ({ status }) =>
+      status?.lastScheduleTime === undefined ? "<none>" : since(status.lastScheduleTime),
     ),
     ageColumn,
     ...containerColumns(({ spec }) => spec?.jobTemplate?.spec?.template?.spec),
@@ -62,8 +62,8 @@ function completions({ spec, status }: KubeObject): string {
   return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
 }
 
-function duration({ status }: KubeObject, now: number): string {
+function duration({ status }: KubeObject): string | TimedCell {
   const { startTime, completionTime } = status ?? {};
   if (startTime === undefined) return "";
-  return humanDuration((completionTime === undefined ? now : Date.parse(completionTime)) - Date.parse(startTime));
+  return completionTime === undefined ? since(startTime) : humanDuration(Date.parse(completionTime) - Date.parse(startTime));
 }

@@ -1,7 +1,7 @@
 /** Events in tables, of either group. Source: upstream's printers */
 import type { KubeObject } from "../../api/object.ts";
 import { age, nameColumn } from "../../resource/common-columns.ts";
-import type { Column } from "../../resource/contract.ts";
+import type { Column, TimedCell } from "../../resource/contract.ts";
 import { text, wide } from "../column.ts";
 
 export const eventColumns: readonly Column[] = [
@@ -31,13 +31,13 @@ export const eventColumns: readonly Column[] = [
   wide(nameColumn),
 ];
 
-function firstSeen({ firstTimestamp, eventTime }: KubeObject, now: number): string {
-  return age(firstTimestamp ?? eventTime, now);
+function firstSeen({ firstTimestamp, eventTime }: KubeObject): string | TimedCell {
+  return age(firstTimestamp ?? eventTime);
 }
 
-function lastSeen(event: KubeObject, now: number): string {
-  if (event.series !== undefined) return age(event.series.lastObservedTime, now);
-  return event.lastTimestamp ? age(event.lastTimestamp, now) : firstSeen(event, now);
+function lastSeen(event: KubeObject): string | TimedCell {
+  if (event.series !== undefined) return age(event.series.lastObservedTime);
+  return event.lastTimestamp ? age(event.lastTimestamp) : firstSeen(event);
 }
 
 function source({ source, reportingComponent, reportingInstance }: KubeObject): string {

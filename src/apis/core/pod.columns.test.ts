@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeObject } from "../../api/object.ts";
+import { cellAt } from "../../resource/common-columns.ts";
 import type { Part } from "../fields.ts";
 import { podColumns, podRowConditions } from "./pod.columns.ts";
 
@@ -167,7 +168,7 @@ const rows: [what: string, pod: Part, want: string][] = [
 
 function cells(pod: Part): unknown[] {
   const object = { ...pod, metadata: { name: "p", ...pod.metadata } } as KubeObject;
-  return podColumns.map(({ value }) => value(object, now));
+  return podColumns.map((column) => cellAt(column, object, now));
 }
 
 for (const [what, pod, want] of rows) test(what, () => assert.equal(cells(pod).slice(1, 4).join(" "), want));

@@ -1,7 +1,7 @@
 /** Pods in tables: what their many containers amount to, in a word. Source: upstream's printers */
 import type { KubeObject } from "../../api/object.ts";
-import { age, ageColumn, nameColumn } from "../../resource/common-columns.ts";
-import type { Column, RowCondition } from "../../resource/contract.ts";
+import { ageColumn, nameColumn, since } from "../../resource/common-columns.ts";
+import type { Column, RowCondition, TimedCell } from "../../resource/contract.ts";
 import { containerColumns, formatLabels, isTrue, text, wide } from "../column.ts";
 import { items, type Part } from "../fields.ts";
 
@@ -72,9 +72,11 @@ function status(pod: KubeObject): string {
   return phase === "Failed" || phase === "Succeeded" ? summarize(pod).reason : "Terminating";
 }
 
-function restarts(pod: KubeObject, now: number): string {
+function restarts(pod: KubeObject): string | TimedCell {
   const { restarts, lastRestart } = summarize(pod);
-  return restarts === 0 || lastRestart === "" ? String(restarts) : `${restarts} (${age(lastRestart, now)} ago)`;
+  if (restarts === 0 || lastRestart === "") return String(restarts);
+  const last = since(lastRestart);
+  return (now) => `${restarts} (${last(now)} ago)`;
 }
 
 function readinessGates({ spec, status }: KubeObject): string {

@@ -1,12 +1,12 @@
-/** Messages by the entries they show, of the last so many bytes: encoded once for lists, watches and reads alike. */
+/** What was made of entries, such as messages, by the entry, of the last so many bytes: made once for lists, watches and reads alike. */
 import type { Entry } from "../../watch-cache/contract.ts";
 
 /** Of the older and of the younger half, entries included. */
 const halfBytesMax = 32 << 20;
 
-export class MessageCache {
-  #younger = new Map<Entry, Buffer>();
-  #older = new Map<Entry, Buffer>();
+export class MessageCache<Message extends { readonly length: number } = Buffer> {
+  #younger = new Map<Entry, Message>();
+  #older = new Map<Entry, Message>();
   #youngerBytes = 0;
   readonly #halfBytesMax: number;
 
@@ -14,7 +14,7 @@ export class MessageCache {
     this.#halfBytesMax = options.halfBytesMax ?? halfBytesMax;
   }
 
-  get(entry: Entry, encode: (entry: Entry) => Buffer): Buffer {
+  get(entry: Entry, encode: (entry: Entry) => Message): Message {
     const known = this.#younger.get(entry);
     if (known !== undefined) return known;
     const message = this.#older.get(entry) ?? encode(entry);
@@ -26,7 +26,7 @@ export class MessageCache {
   }
 
   /** What is here anyway; neither kept longer for it, nor made. */
-  peek(entry: Entry): Buffer | undefined {
+  peek(entry: Entry): Message | undefined {
     return this.#younger.get(entry) ?? this.#older.get(entry);
   }
 
