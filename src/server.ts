@@ -121,7 +121,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     ],
     registry,
     endpoints: resourceEndpoints(watches, authorize),
-    routes: [...healthRoutes(storage, state, options), ...documentRoutes(catalog, address), { path: "/metrics", handler: metrics.handler }],
+    routes: [...healthRoutes(storage, state, options), ...documentRoutes({ catalog, gates }, address), { path: "/metrics", handler: metrics.handler }],
     open,
     clock,
     logger,
@@ -238,13 +238,13 @@ function healthRoutes(storage: Storage, state: { startedAt: number; booted: bool
   });
 }
 
-function documentRoutes(catalog: ReturnType<typeof openCatalog>, serverAddress: () => string): PathRoute[] {
+function documentRoutes({ catalog, gates }: Pick<RegistryContext, "catalog" | "gates">, serverAddress: () => string): PathRoute[] {
   const discovery = createDiscovery({
     catalog,
     serverAddress,
     paths: ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"],
   });
-  const openApi = createOpenApi({ catalog });
+  const openApi = createOpenApi({ catalog, cbor: gates.enabled("CBORServingAndStorage"), enums: gates.enabled("OpenAPIEnums") });
   return [
     { path: "/", handler: discovery.root },
     { path: "/api", handler: discovery.api },
