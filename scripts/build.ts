@@ -17,7 +17,7 @@ const { status } = spawnSync(join(root, "node_modules/.bin/tsc"), ["--project", 
 if (status !== 0) process.exit(status ?? 1);
 const { metafile } = await build({
   absWorkingDir: root,
-  entryPoints: { index: "src/index.ts", main: "src/main.ts", "structured-merge": "src/lib/structured-merge/index.ts" },
+  entryPoints: { index: "src/index.ts", main: "src/main.ts", cel: "src/lib/cel/index.ts", "structured-merge": "src/lib/structured-merge/index.ts" },
   outdir: "dist",
   bundle: true,
   splitting: true, // What is loaded only when it is needed stays in files of its own.

@@ -49,7 +49,19 @@ test("the packed package serves as a command and as a library", { skip }, async 
   writeFileSync(join(directory, "merging.ts"), merging);
   const output = execFileSync(process.execPath, [join(directory, "merging.ts")], { cwd: directory, encoding: "utf8" });
   assert.equal(output, '[{"a":"x"},{"f:a":{}}]\n');
+
+  const ruling = `
+    import { CelError, dynType, jsonValue, kubernetesEnvironment, type Program } from "coxswain/cel";
+    const environment = kubernetesEnvironment([1, 36]).extend({ variables: [{ name: "self", type: dynType }] });
+    const program: Program = environment.plan(environment.compile("self.replicas <= self.maxReplicas"));
+    const self = jsonValue({ replicas: 2, maxReplicas: 3 });
+    console.log(program.evaluate(new Map([["self", self]]), { costLimit: 1_000_000 }));
+    try { program.evaluate(new Map([["self", jsonValue({})]])); } catch (error) { console.log((error as CelError).message); }`;
+  writeFileSync(join(directory, "ruling.ts"), ruling);
+  const ruled = execFileSync(process.execPath, [join(directory, "ruling.ts")], { cwd: directory, encoding: "utf8" });
+  assert.equal(ruled, "{ value: true, cost: 5 }\nno such key: replicas\n");
+
   const compiler = join(root, "node_modules/.bin/tsc");
   const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--types", "", "--lib", "esnext,dom"];
-  execFileSync(compiler, [...options, join(directory, "merging.ts")], { cwd: directory, stdio: "inherit" });
+  execFileSync(compiler, [...options, join(directory, "merging.ts"), join(directory, "ruling.ts")], { cwd: directory, stdio: "inherit" });
 });
