@@ -121,7 +121,11 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     ],
     registry,
     endpoints: resourceEndpoints(watches, authorize),
-    routes: [...healthRoutes(storage, state, options), ...documentRoutes({ catalog, gates }, address), { path: "/metrics", handler: metrics.handler }],
+    routes: [
+      ...healthRoutes(storage, state, options),
+      ...documentRoutes({ catalog, gates }, address),
+      { path: "/metrics", handler: metrics.handler },
+    ],
     open,
     clock,
     logger,
