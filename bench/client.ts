@@ -14,6 +14,8 @@ export interface BenchRequest {
   readonly path: string;
   readonly body?: string;
   readonly contentType?: string;
+  /** Lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export class BenchClient {
@@ -31,13 +33,14 @@ export class BenchClient {
   }
 
   /** @returns the status and the body */
-  send({ method, path, body, contentType }: BenchRequest): Promise<{ status: number; body: string }> {
+  send({ method, path, body, contentType, headers: given }: BenchRequest): Promise<{ status: number; body: string }> {
     return new Promise((resolve, reject) => {
       const headers = {
         ":method": method,
         ":path": path,
         accept: "application/json",
         ...(body !== undefined && { "content-type": contentType ?? "application/json" }),
+        ...given,
       };
       const stream = this.#session.request(headers, { endStream: body === undefined });
       let status = 0;

@@ -1,15 +1,22 @@
 /** Objects as rows for people: meta.k8s.io Table, `v1` and `v1beta1`. Source: resource-api §4.4; columns are upstream's printers. */
+import assert from "node:assert/strict";
 import type { KubeObject } from "../../api/object.ts";
 import type { ListMeta } from "../../registry/list.ts";
 import { defaultColumns, scaleColumns } from "../../resource/common-columns.ts";
 import type { Column, Resolved, ResourceStore, TimedCell } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
-import type { Representation } from "../contract.ts";
+import type { Shape } from "../contract.ts";
+import type { Shown } from "./contract.ts";
 import { MessageCache } from "./message-cache.ts";
 import { type Piece, pieceBytes } from "./pieces.ts";
 import { encodeAtVersion, encodeWithVersion, entryAtVersion, type VersionedJson } from "./version.ts";
 
-export type TableForm = Pick<Representation & { kind: "table" }, "version" | "includeObject">;
+export type TableForm = Pick<Shape & { kind: "table" }, "version" | "includeObject">;
+
+/** @param json makes it */
+export function tableShown({ version }: Pick<TableForm, "version">, json: () => Buffer): Shown {
+  return { apiVersion: `meta.k8s.io/${version}`, kind: "Table", json, message: () => assert.fail("a Table has no message") };
+}
 
 /** @param now milliseconds since 1970, which ages count to @returns compact JSON */
 export function tableBody(entries: Iterable<Entry>, resolved: Resolved, form: TableForm, meta: ListMeta, now: number): Buffer {
@@ -37,7 +44,7 @@ export function* tablePieces(
   yield { bytes: Buffer.concat([...parts, newline]), last: true };
 }
 
-/** Some 500 rows with the commas between them: a few milliseconds of work. */
+/** Some 500 rows without objects, or 250 with theirs, and the commas between them: a few milliseconds of work. */
 const piecePartsMax = 1024;
 const newline = Buffer.from("\n");
 
@@ -78,7 +85,7 @@ function columnsOf({ resource }: Resolved): readonly Column[] {
   return resource.definition.strategy.columns ?? defaultColumns;
 }
 
-function* rowsOf(entries: Iterable<Entry>, resolved: Resolved, form: TableForm, now: number): Generator<Buffer> {
+function* rowsOf(entries: Iterable<Entry>, resolved: Resolved, form: TableForm, now: number): Generator<readonly Buffer[]> {
   const heads = headsOf(resolved);
   const store = resolved.resource.store as ResourceStore;
   const columns = columnsOf(resolved);
@@ -100,12 +107,17 @@ function headsOf(resolved: Resolved): MessageCache<RowHead> {
 /** Of the entries, and of the heads, of which one takes as much as a fifth of its entry. */
 const headBytesMax = 16 << 20;
 
-function encodeTable(rows: Iterable<Buffer>, columns: readonly Column[] | undefined, form: TableForm, meta: ListMeta): Buffer {
+function encodeTable(rows: Iterable<readonly Buffer[]>, columns: readonly Column[] | undefined, form: TableForm, meta: ListMeta): Buffer {
   return Buffer.concat([...partsOf(rows, columns, form, meta)]);
 }
 
 /** @param columns undefined where the client knows them already */
-function* partsOf(rows: Iterable<Buffer>, columns: readonly Column[] | undefined, { version }: TableForm, meta: ListMeta): Generator<Buffer> {
+function* partsOf(
+  rows: Iterable<readonly Buffer[]>,
+  columns: readonly Column[] | undefined,
+  { version }: TableForm,
+  meta: ListMeta,
+): Generator<Buffer> {
   const definitions = columns === undefined ? "null" : `[${columns.map(encodeColumn).join(",")}]`;
   yield Buffer.from(
     `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"columnDefinitions":${definitions},"rows":[`,
@@ -114,7 +126,7 @@ function* partsOf(rows: Iterable<Buffer>, columns: readonly Column[] | undefined
   for (const row of rows) {
     if (!isFirst) yield comma;
     isFirst = false;
-    yield row;
+    yield* row;
   }
   yield tail;
 }
@@ -168,14 +180,15 @@ function encodeCell(value: unknown): string {
 }
 
 /** @param whole the object's JSON, asked for only when it shows */
-function encodeRow(head: string, whole: () => VersionedJson, { includeObject, version }: TableForm): Buffer {
-  if (includeObject === "None") return Buffer.from(`${head}null}`);
-  if (includeObject === "Object") return Buffer.concat([Buffer.from(head), whole().json, closeBrace]);
+function encodeRow(head: string, whole: () => VersionedJson, { includeObject, version }: TableForm): readonly Buffer[] {
+  if (includeObject === "None") return [Buffer.from(`${head}null}`)];
+  if (includeObject === "Object") return [Buffer.from(head), whole().json, closeBrace];
   const partial = `${head}{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
-  return Buffer.concat([Buffer.from(partial), metadataOf(whole()), closeBrace, closeBrace]);
+  return [Buffer.from(partial), metadataOf(whole()), closeBraces];
 }
 
 const closeBrace = Buffer.from("}");
+const closeBraces = Buffer.from("}}");
 const metadataLabel = Buffer.from('"metadata":');
 const quote = 0x22;
 const backslash = 0x5c;
