@@ -42,7 +42,10 @@ import { compressionFilter } from "./http/filters/compression.ts";
 import { impersonationFilter } from "./http/filters/impersonation.ts";
 import { listen } from "./http/listener/listen.ts";
 import { openRequests } from "./http/open-requests.ts";
+import { json } from "./http/representation/json.ts";
 import { PieceMemory } from "./http/representation/pieces.ts";
+import { protobuf } from "./http/representation/protobuf.ts";
+import { yaml } from "./http/representation/yaml.ts";
 import { isWatchTarget } from "./http/request-info.ts";
 import { sendError } from "./http/respond.ts";
 import { createServe, type PathRoute, requestTimedOut } from "./http/serve.ts";
@@ -126,6 +129,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
       ...documentRoutes({ catalog, gates }, address),
       { path: "/metrics", handler: metrics.handler },
     ],
+    encodings: [json, yaml, ...protobuf],
     open,
     clock,
     logger,

@@ -203,7 +203,7 @@ describe("ordinary answers to requests to upgrade", () => {
     ],
     ["an unknown resource", "/api/v1/nothings?watch=1", {}, 404, /"reason":"NotFound"/],
     ["a bad selector", `${configMaps}?watch=1&labelSelector=%3D%3D`, {}, 400, /"reason":"BadRequest"/],
-    ["a form there is none of", `${configMaps}?watch=1`, { headers: { accept: "text/plain" } }, 406, /"reason":"NotAcceptable"/],
+    ["a form there is none of", `${configMaps}?watch=1`, { headers: { accept: "text/plain" } }, 406, /"reason": "NotAcceptable"/],
     ["a list", `${configMaps}?limit=1`, {}, 200, /"kind":"ConfigMapList"/],
     ["an object", `${configMaps}/first`, {}, 200, /"kind":"ConfigMap"/],
     ["a badly escaped path", "/api/v1/%zz?watch=1", {}, 400, /invalid URL escape/],

@@ -1,6 +1,7 @@
 /** The socket as the rest sees it, and what a request carries on its way. */
 import type { UserInfo } from "../api/user.ts";
 import type { Resolved } from "../resource/contract.ts";
+import type { Encoding } from "./representation/contract.ts";
 
 /** Lower-case names; a list becomes a header line each. */
 export type AnswerHeaders = Record<string, string | string[]>;
@@ -98,19 +99,15 @@ export interface RequestInfo {
 }
 
 /** What `Accept` and `pretty` ask for. Source: resource-api §4.4. */
-export type Representation =
-  | { readonly kind: "json"; readonly pretty: boolean }
-  | { readonly kind: "yaml"; readonly pretty: false }
-  /** `mediaType`: the name that was asked for. */
-  | { readonly kind: "protobuf"; readonly pretty: false; readonly mediaType: string }
-  | {
-      readonly kind: "table";
-      readonly pretty: boolean;
-      /** Written as YAML. */
-      readonly yaml: boolean;
-      readonly version: "v1" | "v1beta1";
-      readonly includeObject: "None" | "Metadata" | "Object";
-    };
+export interface Representation {
+  readonly shape: Shape;
+  readonly encoding: Encoding;
+}
+
+/** What is shown of objects. */
+export type Shape =
+  | { readonly kind: "object" }
+  | { readonly kind: "table"; readonly version: "v1" | "v1beta1"; readonly includeObject: "None" | "Metadata" | "Object" };
 
 export interface RequestContext {
   readonly exchange: Exchange;
@@ -121,6 +118,8 @@ export interface RequestContext {
   user: UserInfo;
   /** Set once the path was found in the catalogue. */
   resolved: Resolved | undefined;
+  /** What this server can write, the first where nothing is asked for. */
+  readonly encodings: readonly Encoding[];
   /** In what form the answer is wanted; set once the path was found. */
   representation: Representation;
   /** Whether a long answer may be compressed; false until the filter for it ran. */

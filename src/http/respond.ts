@@ -1,12 +1,12 @@
 /** Turns outcomes into answers; the one place where an ApiError becomes a Status. */
 import { ApiError, internalError, type Status } from "../api/errors.ts";
 import type { Logger } from "../api/logger.ts";
-import { yamlOfJson } from "../lib/yaml/encode.ts";
-import { yamlType } from "../lib/yaml/media-type.ts";
+import { indentJson } from "../lib/json/indent.ts";
 import type { AnswerHeaders, BodyStream, RequestContext } from "./contract.ts";
+import type { Shown } from "./representation/contract.ts";
 import { gzipBody, gzipHeaders, gzipThresholdBytes, respondGzipped } from "./representation/gzip.ts";
-import { preferredForm } from "./representation/negotiate.ts";
-import { metaObject } from "./representation/protobuf.ts";
+import { metaObject } from "./representation/meta-object.ts";
+import { negotiatePlain } from "./representation/negotiate.ts";
 import { warningHeaders } from "./warning-headers.ts";
 
 /** The headers of every answer to an API request. Warnings collected so far are included. */
@@ -31,15 +31,20 @@ export function stream(context: RequestContext, contentType: string): BodyStream
   return gzipBody(context.exchange, context.exchange.stream(200, gzipHeaders(headers)));
 }
 
-export function sendJson(context: RequestContext, status: number, body: unknown): void {
-  send(context, status, "application/json", Buffer.from(`${JSON.stringify(body)}\n`));
+/** In the form that was asked for. */
+export function sendShown(context: RequestContext, status: number, shown: Shown): void {
+  const { encoding } = context.representation;
+  send(context, status, encoding.mediaType, encoding.whole(shown));
 }
 
-/** A Status, in protobuf or YAML for those who would rather have that, whatever is asked for. @param status as the wire has it */
+/** That something was done. @param status as the wire has it */
 export function sendStatus(context: RequestContext, code: number, status: StatusBody): void {
-  const mediaType = preferredForm(context.exchange.header("accept"));
-  if (mediaType === undefined) return sendJson(context, code, status);
-  send(context, code, mediaType, mediaType === yamlType ? Buffer.from(yamlOfJson(Buffer.from(JSON.stringify(status)))) : metaObject(status));
+  sendShown(context, code, metaObject(status));
+}
+
+/** Whatever Accept says; indented. */
+export function sendRawJson(context: RequestContext, code: number, body: object): void {
+  send(context, code, "application/json", indentJson(Buffer.from(JSON.stringify(body))));
 }
 
 /** Upstream's answer for a path that nothing is registered for. */
@@ -80,5 +85,7 @@ export function sendError(context: RequestContext, error: unknown, logger: Logge
   const { status } = error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter !== undefined) context.headers["retry-after"] = String(retryAfter);
-  sendStatus(context, status.code, statusBody(status));
+  const encoding = negotiatePlain(context);
+  if (encoding === undefined) return sendRawJson(context, status.code, statusBody(status)); // There is no form in which to say so.
+  send(context, status.code, encoding.mediaType, encoding.whole(metaObject(statusBody(status))));
 }

@@ -7,6 +7,7 @@ import type { UserInfo } from "../api/user.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Exchange, Filter, RequestContext, RequestInfo } from "./contract.ts";
 import type { OpenRequests } from "./open-requests.ts";
+import type { Encoding } from "./representation/contract.ts";
 import { requestInfo } from "./request-info.ts";
 import { pathNotFound, sendError } from "./respond.ts";
 import { type ResourceEndpoints, serveResource } from "./serve-resource.ts";
@@ -25,6 +26,8 @@ export interface ServeParts {
   readonly registry: RegistryContext;
   readonly endpoints: ResourceEndpoints;
   readonly routes: readonly PathRoute[];
+  /** What can be written, the first where nothing is asked for. */
+  readonly encodings: readonly Encoding[];
   readonly open: OpenRequests;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -37,7 +40,7 @@ const noInfo: RequestInfo = requestInfo("", "/");
 export function createServe(parts: ServeParts): (exchange: Exchange) => void {
   const route = pathRouter(parts.routes);
   return (exchange) => {
-    const context = newContext(exchange, parts.clock.now());
+    const context = newContext(exchange, parts.clock.now(), parts.encodings);
     parts.open.add(context);
     walk(context, parts, route).catch((error: unknown) => sendError(context, error, parts.logger));
   };
@@ -62,7 +65,7 @@ export function requestTimedOut(): ApiError {
 
 type MutableContext = { -readonly [K in keyof RequestContext]: RequestContext[K] };
 
-function newContext(exchange: Exchange, receivedAt: number): MutableContext {
+function newContext(exchange: Exchange, receivedAt: number, encodings: readonly Encoding[]): MutableContext {
   const given = exchange.header("audit-id");
   return {
     exchange,
@@ -71,7 +74,8 @@ function newContext(exchange: Exchange, receivedAt: number): MutableContext {
     auditId: given !== undefined && /^[\x21-\x7e]{1,64}$/.test(given) ? given : randomUUID(),
     user: nobody,
     resolved: undefined,
-    representation: { kind: "json", pretty: false },
+    encodings,
+    representation: { shape: { kind: "object" }, encoding: encodings[0] as Encoding },
     gzip: false,
     warnings: [],
     headers: {},

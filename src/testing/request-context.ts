@@ -1,5 +1,8 @@
 /** A request that goes to a handler without a socket, and the answer it got. */
 import type { AnswerHeaders, Exchange, RequestContext } from "../http/contract.ts";
+import { json } from "../http/representation/json.ts";
+import { protobuf } from "../http/representation/protobuf.ts";
+import { yaml } from "../http/representation/yaml.ts";
 import { requestInfo } from "../http/request-info.ts";
 
 export interface Answer {
@@ -49,7 +52,8 @@ export async function ask(
     auditId: "audit",
     user: { name: "tester", uid: "", groups: [], extra: new Map() },
     resolved: undefined,
-    representation: { kind: "json", pretty: false },
+    encodings: [json, yaml, ...protobuf],
+    representation: { shape: { kind: "object" }, encoding: json },
     gzip: false,
     warnings: [],
     headers: {},

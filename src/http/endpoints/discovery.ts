@@ -2,8 +2,6 @@
 import { createHash } from "node:crypto";
 import { methodNotAllowed, notAcceptable } from "../../api/errors.ts";
 import { indentJson } from "../../lib/json/indent.ts";
-import { yamlOfJson } from "../../lib/yaml/encode.ts";
-import { yamlType } from "../../lib/yaml/media-type.ts";
 import type { Catalog } from "../../resource/contract.ts";
 import {
   apiGroup,
@@ -16,8 +14,9 @@ import {
   servedGroups,
 } from "../../resource/discovery.ts";
 import type { RequestContext } from "../contract.ts";
-import { mediaTypes, negotiate, parseAccept } from "../representation/negotiate.ts";
-import { metaObject } from "../representation/protobuf.ts";
+import type { Shown } from "../representation/contract.ts";
+import { metaObject } from "../representation/meta-object.ts";
+import { checkRoute, namesOf, negotiatePlain, parseAccept } from "../representation/negotiate.ts";
 import { pathNotFound, send, statusBody } from "../respond.ts";
 
 export interface DiscoveryDependencies {
@@ -42,8 +41,8 @@ const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupD
 /** A document ready to be sent. */
 interface Document {
   readonly body: Buffer;
-  /** In protobuf; the list of paths has no such form. */
-  readonly message: (() => Buffer) | undefined;
+  /** The same in other forms; the list of paths has none. */
+  readonly shown: Shown | undefined;
   /** Only aggregated documents carry one. */
   readonly etag: string;
 }
@@ -60,8 +59,11 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
     const content = make();
     if (content === undefined) return undefined;
     const body = Buffer.from(`${JSON.stringify(content)}\n`);
-    const message = isKind(content) ? () => metaObject(content) : undefined;
-    const made = { body, message, etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"` };
+    const made = {
+      body,
+      shown: isKind(content) ? { ...metaObject(content), line: body } : undefined,
+      etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"`,
+    };
     documents.set(key, made);
     return made;
   };
@@ -135,13 +137,12 @@ function sendMethodNotAllowed(context: RequestContext): void {
   send(context, status.code, "text/plain; charset=utf-8", Buffer.from(`${JSON.stringify(statusBody(status))}\n`));
 }
 
-function sendPlain(context: RequestContext, { body, message }: Document): void {
-  const form = negotiate(context);
-  // Discovery documents have no Table form.
-  if (form.kind === "table") throw notAcceptable(mediaTypes);
-  if (form.kind === "protobuf" && message !== undefined) return send(context, 200, form.mediaType, message());
-  if (form.kind === "yaml") return send(context, 200, yamlType, Buffer.from(yamlOfJson(body)));
-  send(context, 200, "application/json", form.pretty ? indentJson(body.subarray(0, -1)) : body);
+function sendPlain(context: RequestContext, { shown, body }: Document): void {
+  if (shown === undefined) return send(context, 200, "application/json", indentJson(body.subarray(0, -1)));
+  checkRoute(context);
+  const encoding = negotiatePlain(context);
+  if (encoding === undefined) throw notAcceptable(namesOf(context.encodings));
+  send(context, 200, encoding.mediaType, encoding.whole(shown));
 }
 
 function sendAggregated(context: RequestContext, { body, etag }: Document): void {

@@ -1,57 +1,63 @@
 /** How a watcher gets objects, by what it asked for. */
+import assert from "node:assert/strict";
 import type { Clock } from "../../api/clock.ts";
 import { formatGroupVersion, type KubeObject } from "../../api/object.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import type { Resolved } from "../../resource/contract.ts";
-import type { RequestContext } from "../contract.ts";
-import { jsonLines, protobufFrames } from "../representation/event-framing.ts";
-import { entryMessage, inEnvelope, metaObject } from "../representation/protobuf.ts";
-import { tableBookmark, tableEvent } from "../representation/table.ts";
-import { encodeWithVersion, entryAtVersion } from "../representation/version.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import type { RequestContext, Shape } from "../contract.ts";
+import type { Shown } from "../representation/contract.ts";
+import { metaObject } from "../representation/meta-object.ts";
+import { tableBookmark, tableEvent, tableShown } from "../representation/table.ts";
+import { encodeWithVersion } from "../representation/version.ts";
+import { objectView } from "../representation/view.ts";
 import { webSocketFrames } from "../representation/web-socket-framing.ts";
 import type { BookmarkMetadata, EventForm } from "./watch-encoder.ts";
 
-export function eventForm(context: RequestContext, resolved: Resolved, clock: Clock): EventForm {
-  const form = streamForm(context, resolved, clock);
-  if (context.exchange.webSocket === undefined) return form;
+export function eventForm({ exchange, representation }: RequestContext, resolved: Resolved, clock: Clock): EventForm {
+  const { shape, encoding } = representation;
+  const { stream } = encoding;
+  assert.ok(stream !== undefined, "negotiation finds an encoding that streams");
+  const shown = shownEvents(shape, resolved, clock);
+  const form: EventForm = {
+    text: `${stream.mediaType} ${JSON.stringify(shape)}`,
+    framing: stream.framing,
+    objectOf: (entry, isFirst) => stream.object(shown.object(entry, isFirst)),
+    bookmarkOf: (metadata, isFirst) => stream.object(shown.bookmark(metadata, isFirst)),
+    statusOf: (status) => stream.object(metaObject(status)),
+  };
+  if (exchange.webSocket === undefined) return form;
   return { ...form, text: `websocket ${form.text}`, framing: webSocketFrames(form.framing) };
 }
 
-function streamForm({ representation }: RequestContext, resolved: Resolved, clock: Clock): EventForm {
-  if (representation.kind === "protobuf") return protobufForm(representation.mediaType, resolved);
-  const common = { framing: jsonLines, statusOf: jsonOf };
-  const { schema } = resolved.version;
-  if (representation.kind !== "table") {
-    return {
-      ...common,
-      text: "json",
-      objectOf: (entry) => entryAtVersion(entry, resolved).json,
-      bookmarkOf: (metadata) => encodeWithVersion(bareObject(resolved, metadata), schema).json,
-    };
-  }
-  return {
-    ...common,
-    text: `table ${representation.version} ${representation.includeObject}`,
-    objectOf: (entry, isFirst) => tableEvent(entry, resolved, representation, clock.now(), isFirst),
-    bookmarkOf: (metadata, isFirst) => tableBookmark(bareObject(resolved, metadata), resolved, representation, clock.now(), isFirst),
-  };
+interface ShownEvents {
+  object(entry: Entry, isFirst: boolean): Shown;
+  bookmark(metadata: BookmarkMetadata, isFirst: boolean): Shown;
 }
 
-function protobufForm(mediaType: string, resolved: Resolved): EventForm {
+function shownEvents(shape: Shape, resolved: Resolved, clock: Clock): ShownEvents {
+  if (shape.kind === "table") {
+    return {
+      object: (entry, isFirst) => tableShown(shape, () => tableEvent(entry, resolved, shape, clock.now(), isFirst)),
+      bookmark: (metadata, isFirst) => tableShown(shape, () => tableBookmark(bareObject(resolved, metadata), resolved, shape, clock.now(), isFirst)),
+    };
+  }
+  const view = objectView(resolved);
+  return { object: view.of, bookmark: (metadata) => shownBookmark(resolved, metadata) };
+}
+
+function shownBookmark(resolved: Resolved, metadata: BookmarkMetadata): Shown {
+  const object = bareObject(resolved, metadata);
+  const { schema } = resolved.version;
   return {
-    text: mediaType,
-    framing: protobufFrames(mediaType),
-    objectOf: (entry) => inEnvelope(entryMessage(entry, resolved), resolved),
-    bookmarkOf: (metadata) => inEnvelope(encodeProtobuf({ metadata }, resolved.version.schema), resolved),
-    statusOf: metaObject,
+    apiVersion: object.apiVersion as string,
+    kind: object.kind as string,
+    json: () => encodeWithVersion(object, schema).json,
+    message: () => encodeProtobuf({ metadata }, schema),
   };
 }
 
 /** What a bookmark shows: fields that are always written are written empty. */
 function bareObject({ resource: { definition }, version }: Resolved, metadata: BookmarkMetadata): KubeObject {
   return { kind: definition.kind, apiVersion: formatGroupVersion(definition.group, version.version), metadata: { ...metadata } };
-}
-
-function jsonOf(value: object): Buffer {
-  return Buffer.from(JSON.stringify(value));
 }

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { type ListResult, listEntries } from "../../registry/list.ts";
 import { parseListOptions } from "../../registry/list-options.ts";
@@ -5,10 +6,8 @@ import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { type PieceMemory, sendPieces } from "../representation/pieces.ts";
 import { tablePieces } from "../representation/table.ts";
+import { objectView } from "../representation/view.ts";
 import { namespaceOf } from "./get.ts";
-import { sendList } from "./list-body.ts";
-import { sendMessageList } from "./message-list.ts";
-import { sendYamlList } from "./yaml-list.ts";
 
 /** GET of a collection. */
 export async function listObjects(context: RequestContext, _registry: RegistryContext, memory: PieceMemory): Promise<void> {
@@ -18,9 +17,10 @@ export async function listObjects(context: RequestContext, _registry: RegistryCo
 
 /** Answers with a collection in the form that was asked for. */
 export async function sendEntries(context: RequestContext, result: ListResult, memory: PieceMemory): Promise<void> {
-  const { representation, receivedAt } = context;
-  if (representation.kind === "json") return sendList(context, result, memory);
-  if (representation.kind === "yaml") return sendYamlList(context, result, memory);
-  if (representation.kind === "protobuf") return sendMessageList(context, result, { memory, contentType: representation.mediaType });
-  await sendPieces(context, tablePieces(result.entries, context.resolved as Resolved, representation, result.meta, receivedAt), { memory });
+  const { shape, encoding } = context.representation;
+  const resolved = context.resolved as Resolved;
+  if (shape.kind === "object") return sendPieces(context, await encoding.list(objectView(resolved), result, memory), memory);
+  assert.ok(encoding.document !== undefined, "negotiation finds an encoding that has Tables");
+  const pieces = tablePieces(result.entries, resolved, shape, result.meta, context.receivedAt);
+  await sendPieces(context, encoding.document(pieces, memory), memory);
 }

@@ -1,6 +1,7 @@
 /** `/scale`: an object's replicas as an autoscaling/v1 Scale, to read and to write. Source: upstream's scale REST of the workloads. */
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../api/object.ts";
+import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import { type ApplyRequest, applyBody } from "../../registry/apply.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { decodeBody, type ExpectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
@@ -14,11 +15,10 @@ import { storeOf } from "../../registry/resource-names.ts";
 import { scaleMapping, updateScale } from "../../registry/scale.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
-import { sendJsonBytes } from "../representation/object.ts";
-import { kindInEnvelope } from "../representation/protobuf.ts";
-import { tableOfScale } from "../representation/table.ts";
+import type { Shown } from "../representation/contract.ts";
+import { tableOfScale, tableShown } from "../representation/table.ts";
 import { encodeWithVersion, type VersionedJson } from "../representation/version.ts";
-import { send } from "../respond.ts";
+import { sendShown } from "../respond.ts";
 import { decodeOptions } from "./write-request.ts";
 
 /** @throws ApiError 404, 405 */
@@ -67,7 +67,12 @@ function scaleKind({ info, resolved }: RequestContext): ExpectedKind {
 
 function sendScale(context: RequestContext, scale: KubeObject): void {
   const { representation, receivedAt } = context;
-  if (representation.kind === "protobuf") return send(context, 200, representation.mediaType, kindInEnvelope(scale, scaleKind(context)));
-  const encode = (): VersionedJson => encodeWithVersion(scale, scaleKind(context).schema);
-  sendJsonBytes(context, 200, representation.kind === "table" ? tableOfScale(scale, encode, representation, receivedAt) : encode().json);
+  const { shape } = representation;
+  const { kind, schema } = scaleKind(context);
+  const encode = (): VersionedJson => encodeWithVersion(scale, schema);
+  const shown: Shown =
+    shape.kind === "table"
+      ? tableShown(shape, () => tableOfScale(scale, encode, shape, receivedAt))
+      : { apiVersion: scaleVersion, kind, json: () => encode().json, message: () => encodeProtobuf(scale, schema) };
+  sendShown(context, 200, shown);
 }

@@ -1,7 +1,7 @@
 /** `/version`: which release of the API this is. kubectl compares it with its own. */
 import { methodNotAllowed } from "../../api/errors.ts";
 import type { RequestContext } from "../contract.ts";
-import { sendJson } from "../respond.ts";
+import { sendRawJson } from "../respond.ts";
 
 /** The release whose API is served. */
 export const apiRelease = { major: "1", minor: "36", gitVersion: "v1.36.0+coxswain" } as const;
@@ -9,7 +9,7 @@ export const apiRelease = { major: "1", minor: "36", gitVersion: "v1.36.0+coxswa
 /** @throws ApiError 405 */
 export function versionHandler(context: RequestContext): void {
   if (context.exchange.method !== "GET") throw methodNotAllowed();
-  sendJson(context, 200, versionBody());
+  sendRawJson(context, 200, versionBody());
 }
 
 /** Source: apimachinery's version.Info; the order of fields is upstream's. */

@@ -34,7 +34,7 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
     memory: watches.memory,
     sent: watches.counterOf(resolved.resource.definition.group, resolved.version.version, resolved.resource.definition.resource),
     bookmarks: options.allowWatchBookmarks,
-    firstDiffers: context.representation.kind === "table",
+    firstDiffers: context.representation.shape.kind === "table",
     timeoutMs: timeoutMs(options, registry, watches),
     refused,
   });

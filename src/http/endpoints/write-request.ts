@@ -1,12 +1,11 @@
 /** What the endpoints of all write verbs read from a request. */
 import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../api/errors.ts";
-import { isProtobuf } from "../../lib/protobuf/media-types.ts";
-import { yamlType } from "../../lib/yaml/media-type.ts";
 import type { RegistryContext, WriteRequest, Written } from "../../registry/contract.ts";
 import type { DecodeOptions } from "../../registry/decode-body.ts";
 import type { WriteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
+import { namesOf } from "../representation/negotiate.ts";
 import { sendEntry, sendObject } from "../representation/object.ts";
 
 /** Upstream's limit of every request body. */
@@ -19,13 +18,10 @@ export function contentType({ exchange }: RequestContext): string {
   return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
 }
 
-/** What bodies may be, as the refusal names it. */
-const bodyTypes = ["application/json", yamlType, "application/vnd.kubernetes.protobuf"];
-
 /** A body without a type is JSON. @throws ApiError 415 */
 export function checkContentType(context: RequestContext): void {
   const type = contentType(context);
-  if (type !== "" && !bodyTypes.includes(type) && !isProtobuf(type)) throw unsupportedMediaType(bodyTypes);
+  if (type !== "" && !context.encodings.some(({ mediaType }) => mediaType === type)) throw unsupportedMediaType(namesOf(context.encodings));
 }
 
 /** How the request's body is to be read. */

@@ -160,7 +160,7 @@ test("answers in YAML are as upstream writes them", async () => {
 
 test("a watch is not offered in YAML", async () => {
   for (const accept of ["application/yaml", "application/yaml,application/json"]) {
-    const asked = ask(({ exchange, info, resolved }) => void negotiate({ exchange, info, resolved }), {
+    const asked = ask((context) => void negotiate(context), {
       path: `${maps}?watch=1`,
       headers: { accept },
     });

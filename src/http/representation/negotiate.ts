@@ -1,83 +1,118 @@
-/** Chooses the form of an answer. Source: resource-api §4.4; the order of preference is upstream's: quality first, then the more specific, then as written. */
+/** Chooses the form of an answer by Accept, as upstream does. Source: resource-api §4.4; upstream's negotiation, goautoneg and go-restful. */
 import { ApiError, badRequest, notAcceptable } from "../../api/errors.ts";
-import { isProtobuf } from "../../lib/protobuf/media-types.ts";
-import { yamlType } from "../../lib/yaml/media-type.ts";
-import type { Representation, RequestContext } from "../contract.ts";
-
-/** As refusals name them. */
-export const mediaTypes: readonly string[] = ["application/json", yamlType, "application/vnd.kubernetes.protobuf"];
-/** What custom resources are served as: they have no messages. */
-const textTypes: readonly string[] = ["application/json", yamlType];
-const jsonRanges: readonly string[] = ["application/json", "application/*", "*/*"];
-
-interface Clause {
-  readonly type: string;
-  readonly quality: number;
-  readonly parameters: ReadonlyMap<string, string>;
-}
+import type { Representation, RequestContext, Shape } from "../contract.ts";
+import type { Encoding } from "./contract.ts";
 
 /** Clauses of one Accept header that are looked at; more are ignored. */
 const clausesMax = 32;
-const plainJson: Representation = { kind: "json", pretty: false };
-const plainYaml: Representation = { kind: "yaml", pretty: false };
+const wholeObjects: Shape = { kind: "object" };
 
 /**
+ * How a resource's objects are answered.
  * @throws ApiError 406 when nothing that was asked for can be served; 400 for a bad includeObject
  */
-export function negotiate(context: Pick<RequestContext, "exchange" | "info" | "resolved">): Representation {
-  const accept = context.exchange.header("accept");
-  const pretty = wantsPretty(context);
-  if (accept === undefined || accept === "" || accept === "application/json" || accept === "*/*")
-    return pretty ? { kind: "json", pretty } : plainJson;
-  const clauses = parseAccept(accept);
-  if (!clauses.some(({ type }) => type === "*/*" || mediaTypes.includes(type) || isProtobuf(type))) throw noRepresentation();
-  const served = hasMessages(context) ? mediaTypes : textTypes;
-  for (const clause of clauses) {
-    const form = clause.parameters.get("as");
-    if (isProtobuf(clause.type) && form === undefined && served === mediaTypes) return { kind: "protobuf", pretty: false, mediaType: clause.type };
-    const yaml = clause.type === yamlType;
-    if (!yaml && !jsonRanges.includes(clause.type)) continue;
-    if (form !== undefined && !isTable(clause)) continue;
-    if (yaml && context.info.verb === "watch") throw notAcceptable(served.filter((type) => type !== yamlType).map((type) => `${type};stream=watch`));
-    if (form === undefined) return yaml ? plainYaml : { kind: "json", pretty: pretty || isTrue(clause.parameters.get("pretty")) };
-    const version = clause.parameters.get("v") === "v1" ? "v1" : "v1beta1";
-    return { kind: "table", pretty: pretty && !yaml, yaml, version, includeObject: includeObject(context.info.query.get("includeObject")) };
-  }
-  throw notAcceptable(served);
+export function negotiate(context: RequestContext): Representation {
+  const { exchange, info, encodings, resolved } = context;
+  const accept = exchange.header("accept") ?? "";
+  const custom = resolved?.resource.definition.custom === true;
+  if (!custom) checkRoute(context);
+  const chosen = choose(accept, encodings, {
+    allows: (encoding, target) =>
+      target === undefined ? !(custom && encoding.typed) : isShape(target) && (target.kind !== "Table" || encoding.document !== undefined),
+    allowsServerVersion: (version) => version === "v1",
+  });
+  if (chosen === undefined) throw notAcceptable(namesOf(encodings));
+  if (info.verb === "watch" && chosen.encoding.stream === undefined) throw notAcceptable(streamNamesOf(encodings));
+  return { shape: shapeOf(chosen.target, info.query), encoding: withPretty(context, chosen) };
 }
 
-function isTable({ parameters }: Clause): boolean {
-  const version = parameters.get("v");
-  return parameters.get("as") === "Table" && parameters.get("g") === "meta.k8s.io" && (version === "v1" || version === "v1beta1");
+/** What is no object of a resource has one shape: a Status, a discovery document. @returns undefined when it has no form that was asked for */
+export function negotiatePlain(context: Pick<RequestContext, "exchange" | "info" | "encodings">): Encoding | undefined {
+  const { exchange, encodings } = context;
+  const chosen = choose(exchange.header("accept") ?? "", encodings, {
+    allows: (_encoding, target) => target === undefined,
+    allowsServerVersion: () => false,
+  });
+  return chosen && withPretty(context, chosen);
 }
 
-function hasMessages({ resolved }: Pick<RequestContext, "resolved">): boolean {
-  return resolved === undefined || resolved.version.schema.protobufName !== undefined;
+/** As refusals name them. */
+export function namesOf(encodings: readonly Encoding[]): string[] {
+  return encodings.filter(({ alias }) => !alias).map(({ mediaType }) => mediaType);
 }
 
-/** @returns YAML, or the name by which protobuf is asked for, when that is preferred to JSON where no resource is concerned: for a Status */
-export function preferredForm(accept: string | undefined): string | undefined {
-  if (accept === undefined || !(accept.includes("protobuf") || accept.includes("yaml"))) return undefined;
-  const isOther = (type: string): boolean => isProtobuf(type) || type === yamlType;
-  const preferred = parseAccept(accept).find(({ type, parameters }) => !parameters.has("as") && (isOther(type) || jsonRanges.includes(type)));
-  return preferred !== undefined && isOther(preferred.type) ? preferred.type : undefined;
+function streamNamesOf(encodings: readonly Encoding[]): string[] {
+  return encodings.flatMap(({ alias, stream }) => (alias || stream === undefined ? [] : [stream.mediaType]));
 }
 
-/** A malformed clause asks for nothing. */
-export function parseAccept(header: string): Clause[] {
-  const clauses: Clause[] = [];
-  for (const text of header.split(",", clausesMax)) {
-    const [type = "", ...rest] = text.split(";").map((part) => part.trim());
-    const parameters = new Map<string, string>();
-    for (const parameter of rest) {
-      const equals = parameter.indexOf("=");
-      if (equals > 0) parameters.set(parameter.slice(0, equals).toLowerCase(), parameter.slice(equals + 1));
+/** Paths of built-ins are routed by Accept before it is looked at closely: a type must be named, or all types. @throws ApiError 406 */
+export function checkRoute({ exchange, info: { verb }, encodings }: Pick<RequestContext, "exchange" | "info" | "encodings">): void {
+  const accept = exchange.header("accept") ?? "";
+  if (accept === "") return;
+  const streams = verb === "list" || verb === "watch" ? encodings.flatMap(({ stream }) => stream?.mediaType ?? []) : [];
+  const produced = [...encodings.map(({ mediaType }) => mediaType), ...streams];
+  const asked = accept.split(",", clausesMax).map((clause) => trim(clause.split(";", 1)[0] as string));
+  if (asked.some((type) => type === "*/*" || produced.includes(type))) return;
+  const available = [...namesOf(encodings), ...(streams.length === 0 ? [] : streamNamesOf(encodings))];
+  const message = `406: Not Acceptable\n\nAvailable representations: ${available.join(", ")}`;
+  throw new ApiError({ code: 406, reason: "NotAcceptable", message, details: {} });
+}
+
+/** What objects are to be turned into. */
+interface Target {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+interface Restrictions {
+  /** @param target undefined where objects are wanted as they are */
+  allows(encoding: Encoding, target: Target | undefined): boolean;
+  allowsServerVersion(version: string): boolean;
+}
+
+interface Chosen {
+  readonly encoding: Encoding;
+  readonly target: Target | undefined;
+  readonly pretty: boolean;
+}
+
+function choose(accept: string, encodings: readonly Encoding[], restrictions: Restrictions): Chosen | undefined {
+  if (accept === "") return { encoding: encodings[0] as Encoding, target: undefined, pretty: false };
+  for (const { type, parameters } of parseAccept(accept)) {
+    for (const encoding of encodings) {
+      if (!matches(type, encoding.mediaType) || !fits(encoding, parameters, restrictions)) continue;
+      return { encoding, target: targetOf(parameters), pretty: parameters.get("pretty") === "1" };
     }
-    const quality = Number(parameters.get("q") ?? "1");
-    if (type.includes("/")) clauses.push({ type: type.toLowerCase(), quality: Number.isFinite(quality) ? quality : 0, parameters });
   }
-  const specificity = (type: string): number => (type === "*/*" ? 0 : type.endsWith("/*") ? 1 : 2);
-  return clauses.sort((a, b) => b.quality - a.quality || specificity(b.type) - specificity(a.type));
+  return undefined;
+}
+
+function matches(range: string, mediaType: string): boolean {
+  return range === mediaType || range === "*/*" || (range.endsWith("/*") && mediaType.startsWith(range.slice(0, -1)));
+}
+
+function fits(encoding: Encoding, parameters: ReadonlyMap<string, string>, { allows, allowsServerVersion }: Restrictions): boolean {
+  const stream = parameters.get("stream");
+  if (stream !== undefined && (encoding.stream === undefined || stream !== "watch")) return false;
+  const serverVersion = parameters.get("sv");
+  if (serverVersion !== undefined && !allowsServerVersion(serverVersion)) return false;
+  return allows(encoding, targetOf(parameters));
+}
+
+function targetOf(parameters: ReadonlyMap<string, string>): Target | undefined {
+  const [group, version, kind] = [parameters.get("g"), parameters.get("v"), parameters.get("as")];
+  if (group === undefined && version === undefined && kind === undefined) return undefined;
+  return { group: group ?? "", version: version ?? "", kind: kind ?? "" };
+}
+
+function isShape({ group, version, kind }: Target): boolean {
+  return group === "meta.k8s.io" && (version === "v1" || version === "v1beta1") && kind === "Table";
+}
+
+function shapeOf(target: Target | undefined, query: URLSearchParams): Shape {
+  if (target === undefined) return wholeObjects;
+  return { kind: "table", version: target.version === "v1" ? "v1" : "v1beta1", includeObject: includeObject(query.get("includeObject")) };
 }
 
 function includeObject(value: string | null): "None" | "Metadata" | "Object" {
@@ -88,24 +123,67 @@ function includeObject(value: string | null): "None" | "Metadata" | "Object" {
   );
 }
 
-/** `pretty` decides; without it, browsers and command-line tools that a person reads get pretty output. */
-function wantsPretty({ exchange, info }: Pick<RequestContext, "exchange" | "info">): boolean {
-  const value = info.query.get("pretty");
-  if (value !== null) return isTrue(value);
-  const agent = exchange.header("user-agent") ?? "";
-  return agent.startsWith("curl") || agent.startsWith("Wget") || agent.startsWith("Mozilla/5.0");
+/** @returns clauses in the order in which they are tried; a malformed one asks for nothing */
+export function parseAccept(header: string): Clause[] {
+  const clauses = header.split(",", clausesMax).flatMap(parseClause);
+  // Upstream's order is no proper order: `*/*` comes last whatever its quality is. This is how its sorting treats it.
+  for (let index = 1; index < clauses.length; index++) {
+    for (let at = index; at > 0 && comesBefore(clauses[at] as Clause, clauses[at - 1] as Clause); at--) {
+      [clauses[at - 1], clauses[at]] = [clauses[at] as Clause, clauses[at - 1] as Clause];
+    }
+  }
+  return clauses;
 }
 
-function isTrue(value: string | undefined): boolean {
+interface Clause {
+  readonly type: string;
+  readonly quality: number;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+function comesBefore(a: Clause, b: Clause): boolean {
+  if (a.quality > b.quality) return true;
+  if (!a.type.startsWith("*/") && b.type.startsWith("*/")) return true;
+  return !a.type.endsWith("/*") && b.type.endsWith("/*");
+}
+
+function parseClause(text: string): Clause[] {
+  const [range = "", ...rest] = trim(text).split(";");
+  const [type = "", subtype = "", ...more] = range.split("/").map(trim);
+  if (more.length > 0 || (subtype === "" && type !== "*")) return [];
+  const parameters = new Map<string, string>();
+  for (const parameter of rest) {
+    const [name = "", value = "", ...others] = parameter.split("=");
+    if (value !== "" && others.length === 0) parameters.set(trim(name), trim(value));
+  }
+  const quality = parseQuality(parameters.get("q"));
+  parameters.delete("q");
+  return [{ type: `${type}/${subtype === "" ? "*" : subtype}`, quality, parameters }];
+}
+
+function parseQuality(text: string | undefined): number {
+  if (text === undefined) return 1;
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : 0;
+}
+
+/** Spaces alone. */
+function trim(text: string): string {
+  return text.replace(/^ +| +$/g, "");
+}
+
+/** Browsers and command-line tools that a person reads get indented text, unless `pretty` says otherwise. */
+function withPretty({ exchange, info }: Pick<RequestContext, "exchange" | "info">, { encoding, pretty }: Chosen): Encoding {
+  if (encoding.pretty === undefined) return encoding;
+  const asked = info.query.get("pretty") ?? "";
+  if (pretty || (asked === "" ? isRead(exchange.header("user-agent") ?? "") : isTrue(asked))) return encoding.pretty;
+  return encoding;
+}
+
+function isRead(userAgent: string): boolean {
+  return userAgent.startsWith("curl") || userAgent.startsWith("Wget") || userAgent.startsWith("Mozilla/5.0");
+}
+
+/** As Go's ParseBool reads it. */
+function isTrue(value: string): boolean {
   return value === "1" || value === "true" || value === "t" || value === "T" || value === "TRUE" || value === "True";
-}
-
-/** No clause names a type of ours at all. */
-function noRepresentation(): ApiError {
-  return new ApiError({
-    code: 406,
-    reason: "NotAcceptable",
-    message: `406: Not Acceptable\n\nAvailable representations: ${mediaTypes.join(", ")}`,
-    details: {},
-  });
 }

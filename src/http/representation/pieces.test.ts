@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { BodyStream, RequestContext } from "../contract.ts";
+import { json } from "./json.ts";
 import { type Piece, PieceMemory, pieceBytes, sendPieces } from "./pieces.ts";
 
 /** @param takes whether the socket takes a piece before the next is made @returns how many buffers the pieces were made in */
@@ -27,8 +28,8 @@ async function buffersOf(takes: boolean, count: number, length: number): Promise
     }
   }
   const exchange = { stream: () => stream, closed: false };
-  const context = { exchange, warnings: [], headers: {}, auditId: "", representation: { kind: "json", pretty: false } };
-  await sendPieces(context as unknown as RequestContext, pieces(), { memory });
+  const context = { exchange, warnings: [], headers: {}, auditId: "", representation: { encoding: json } };
+  await sendPieces(context as unknown as RequestContext, pieces(), memory);
   return { buffers: buffers.size, sent };
 }
 

@@ -1,12 +1,9 @@
 /** Answers that may be long are made and written in pieces, so that neither their memory nor the time others wait grows with them. */
-import { jsonIndenter } from "../../lib/json/indent.ts";
-import { yamlOfJson } from "../../lib/yaml/encode.ts";
-import { yamlType } from "../../lib/yaml/media-type.ts";
-import type { BodyStream, Representation, RequestContext } from "../contract.ts";
+import type { BodyStream, RequestContext } from "../contract.ts";
 import { send, stream } from "../respond.ts";
 import { gzipThresholdBytes } from "./gzip.ts";
 
-/** Part of a compact JSON text that ends with a newline, or of what is not for reading; it ends between the strings of the text. */
+/** Part of an answer. A part of compact JSON ends between its strings, and the last one with a newline. */
 export interface Piece {
   readonly bytes: Buffer;
   readonly last: boolean;
@@ -38,34 +35,17 @@ const bufferBytes = pieceBytes + (8 << 10);
 /** Buffers that are kept for the next piece. */
 const freeMax = 16;
 
-/** Whether what is made as JSON is to be sent as YAML. */
-export function wantsYaml(representation: Representation): boolean {
-  return representation.kind === "yaml" || (representation.kind === "table" && representation.yaml);
-}
-
-export interface Sending {
-  /** Gets back what pieces were made in. */
-  readonly memory: PieceMemory;
-  readonly contentType?: string;
-}
-
-/** Answers in one go when it all fits in one piece, and streams otherwise, letting others run between pieces. */
-export async function sendPieces(
-  context: RequestContext,
-  pieces: Generator<Piece, void, void>,
-  { memory, contentType = "application/json" }: Sending,
-): Promise<void> {
-  if (context.representation.kind === "table" && context.representation.yaml) {
-    return send(context, 200, yamlType, Buffer.from(yamlOfJson(Buffer.concat([...pieces].map(({ bytes }) => bytes)))));
-  }
-  const next = textOf(pieces, context.representation.pretty, memory);
+/** Answers in one go when it all fits in one piece, and streams otherwise, letting others run between pieces. @param memory gets back what pieces were made in */
+export async function sendPieces(context: RequestContext, pieces: Generator<Piece, void, void>, memory: PieceMemory): Promise<void> {
+  const { mediaType } = context.representation.encoding;
+  const next = (): Piece => pieces.next().value as Piece;
   let piece = next();
   while (context.gzip && !piece.last && piece.bytes.length <= gzipThresholdBytes) {
     await turn(); // Whether the answer is long enough to be compressed is not known yet.
     piece = joined(piece, next(), memory);
   }
-  if (piece.last) return send(context, 200, contentType, piece.bytes);
-  const body = stream(context, contentType);
+  if (piece.last) return send(context, 200, mediaType, piece.bytes);
+  const body = stream(context, mediaType);
   try {
     while (!piece.last) {
       await writePiece(body, piece.bytes, memory);
@@ -80,30 +60,11 @@ export async function sendPieces(
   body.end();
 }
 
-/** @returns gives the next piece as it is sent */
-function textOf(pieces: Generator<Piece, void, void>, pretty: boolean, memory: PieceMemory): () => Piece {
-  const next = (): Piece => pieces.next().value as Piece;
-  if (!pretty) return next;
-  const indent = indented();
-  return () => {
-    const piece = next();
-    const bytes = indent(piece);
-    memory.release(piece.bytes);
-    return { bytes, last: piece.last };
-  };
-}
-
 function joined(first: Piece, second: Piece, memory: PieceMemory): Piece {
   const bytes = Buffer.concat([first.bytes, second.bytes]);
   memory.release(first.bytes);
   memory.release(second.bytes);
   return { bytes, last: second.last };
-}
-
-/** For a reader at a terminal: without a newline at its end. */
-function indented(): (piece: Piece) => Buffer {
-  const indent = jsonIndenter();
-  return ({ bytes, last }) => indent(last ? bytes.subarray(0, -1) : bytes);
 }
 
 /** Waits until the socket takes more, and lets other requests run in any case. */

@@ -1,0 +1,71 @@
+/** What is shown of objects, and how it is written: two choices that know nothing of each other. Source: resource-api §4.4. */
+import type { ListMeta } from "../../registry/list.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import type { EventFraming } from "./event-framing.ts";
+import type { Piece, PieceMemory } from "./pieces.ts";
+
+/** One object to be written; each form is made when it is asked for. */
+export interface Shown {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Compact, without a newline at its end. */
+  json(): Buffer;
+  /** The same and a newline, where that is at hand. */
+  readonly line?: Buffer;
+  /** In protobuf, without envelope. */
+  message(): Buffer;
+}
+
+/** The objects of one resource as one request sees them. */
+export interface View {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly listKind: string;
+  of(entry: Entry): Shown;
+  /** What lists write of an entry: the head, the JSON from its offset on, the tail. */
+  readonly itemHead: Buffer;
+  item(entry: Entry): { readonly json: Buffer; readonly itemOffset: number };
+  readonly itemTail: Buffer;
+  /** @param keep false: for once, in a list so long that keeping it would push out all others */
+  message(entry: Entry, options: { readonly keep: boolean }): Buffer;
+  /** Numbers of the fields in the list's message. */
+  readonly listFields: { readonly metadata: number; readonly items: number };
+  /** All keys of lists are sorted, as upstream writes those of custom resources. */
+  readonly sorted: boolean;
+}
+
+/** Objects of which a list is made. */
+export interface Listed {
+  readonly meta: ListMeta;
+  /** May be read once. */
+  readonly entries: Iterable<Entry>;
+}
+
+type Pieces = Generator<Piece, void, void>;
+
+/** A way of writing what is shown. */
+export interface Encoding {
+  /** The type of answers; what Accept must ask for. */
+  readonly mediaType: string;
+  /** Another name of one that is there: refusals do not name it. */
+  readonly alias: boolean;
+  /** Writes messages, which objects of custom resources do not have. */
+  readonly typed: boolean;
+  /** Easier to read; undefined where it looks the same. */
+  readonly pretty?: Encoding;
+  /** The whole answer. */
+  whole(shown: Shown): Buffer;
+  list(view: View, listed: Listed, memory: PieceMemory): Pieces | Promise<Pieces>;
+  /** What is JSON to begin with: a Table. Undefined where there is no such form. */
+  readonly document?: (pieces: Pieces, memory: PieceMemory) => Pieces;
+  /** Undefined where watches have no such form. */
+  readonly stream?: StreamEncoding;
+}
+
+export interface StreamEncoding {
+  /** As refusals name it. */
+  readonly mediaType: string;
+  readonly framing: EventFraming;
+  /** What an event holds. */
+  object(shown: Shown): Buffer;
+}

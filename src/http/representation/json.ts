@@ -1,0 +1,36 @@
+import { indentJson, jsonIndenter } from "../../lib/json/indent.ts";
+import type { Encoding } from "./contract.ts";
+import { jsonLines } from "./event-framing.ts";
+import { jsonListPieces } from "./json-list.ts";
+import type { Piece, PieceMemory } from "./pieces.ts";
+
+const newline = Buffer.from("\n");
+
+const compact: Encoding = {
+  mediaType: "application/json",
+  alias: false,
+  typed: false,
+  whole: (shown) => shown.line ?? Buffer.concat([shown.json(), newline]),
+  list: jsonListPieces,
+  document: (pieces) => pieces,
+  stream: { mediaType: "application/json;stream=watch", framing: jsonLines, object: (shown) => shown.json() },
+};
+
+/** For a reader at a terminal: without a newline at its end. */
+const indented: Encoding = {
+  ...compact,
+  whole: (shown) => indentJson(shown.json()),
+  list: (view, listed, memory) => indentedPieces(jsonListPieces(view, listed, memory), memory),
+  document: indentedPieces,
+};
+
+export const json: Encoding = { ...compact, pretty: indented };
+
+function* indentedPieces(pieces: Generator<Piece, void, void>, memory: PieceMemory): Generator<Piece, void, void> {
+  const indent = jsonIndenter();
+  for (const { bytes, last } of pieces) {
+    const text = indent(last ? bytes.subarray(0, -1) : bytes);
+    memory.release(bytes);
+    yield { bytes: text, last };
+  }
+}

@@ -1,0 +1,25 @@
+/** Objects as protobuf messages, at the version that was asked for. Source: resource-api §2.6, §4.4. */
+import type { KubeObject } from "../../api/object.ts";
+import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
+import type { Resolved, ResourceStore } from "../../resource/contract.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import { MessageCache } from "./message-cache.ts";
+import { objectAtVersion } from "./version.ts";
+
+const caches = new WeakMap<Resolved, MessageCache>(); // Of what never changes: entries, shown at one version.
+
+/** The message of a stored object, without envelope. @param keep false: for once, in a list so long that keeping it would push out all others */
+export function entryMessage(entry: Entry, resolved: Resolved, { keep }: { readonly keep: boolean } = { keep: true }): Buffer {
+  let cache = caches.get(resolved);
+  if (cache === undefined) {
+    cache = new MessageCache();
+    caches.set(resolved, cache);
+  }
+  const encode = (): Buffer => objectMessage((resolved.resource.store as ResourceStore).decode(entry), resolved, entry.json.length);
+  return keep ? cache.get(entry, encode) : (cache.peek(entry) ?? encode());
+}
+
+/** @param object in the storage version; used up */
+export function objectMessage(object: KubeObject, resolved: Resolved, expectedBytes?: number): Buffer {
+  return encodeProtobuf(objectAtVersion(object, resolved), resolved.version.schema, expectedBytes === undefined ? {} : { expectedBytes });
+}

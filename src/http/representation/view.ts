@@ -1,0 +1,52 @@
+/** What a request sees of the objects of a resource. */
+import { formatGroupVersion, type KubeObject } from "../../api/object.ts";
+import type { Resolved } from "../../resource/contract.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import type { Shown, View } from "./contract.ts";
+import { entryMessage, objectMessage } from "./message.ts";
+import { encodeAtVersion, entryAtVersion, type VersionedJson } from "./version.ts";
+
+const openBrace = Buffer.from("{");
+const nothing = Buffer.alloc(0);
+
+/** Whole objects, at the version that was asked for. Items of built-ins leave out what they are. */
+export function objectView(resolved: Resolved): View {
+  const { definition } = resolved.resource;
+  const { custom, kind, listKind } = definition;
+  const apiVersion = formatGroupVersion(definition.group, resolved.version.version);
+  const isStored = isStoredVersion(resolved);
+  const atVersion = (entry: Entry): VersionedJson => (isStored ? entry : entryAtVersion(entry, resolved));
+  return {
+    apiVersion,
+    kind,
+    listKind,
+    of: (entry) => ({
+      apiVersion,
+      kind,
+      json: () => atVersion(entry).json,
+      ...(isStored && { line: entry.line }),
+      message: () => entryMessage(entry, resolved),
+    }),
+    itemHead: custom ? nothing : openBrace,
+    item: custom ? (entry) => ({ json: atVersion(entry).json, itemOffset: 0 }) : atVersion,
+    itemTail: nothing,
+    message: (entry, options) => entryMessage(entry, resolved, options),
+    listFields: { metadata: 1, items: 2 },
+    sorted: custom,
+  };
+}
+
+function isStoredVersion({ resource: { definition, store }, version }: Resolved): boolean {
+  return store?.form.version === version.version && store.form.group === definition.group;
+}
+
+/** An object that is not stored, to be written once. @param object in the storage version; used up */
+export function wholeObject(object: KubeObject, resolved: Resolved): Shown {
+  const { definition } = resolved.resource;
+  return {
+    apiVersion: formatGroupVersion(definition.group, resolved.version.version),
+    kind: definition.kind,
+    json: () => encodeAtVersion(object, resolved).json,
+    message: () => objectMessage(object, resolved),
+  };
+}

@@ -1,0 +1,33 @@
+/** Writes a collection as YAML, in pieces: its keys in order are apiVersion, items, kind and metadata. */
+import { yamlItemOfJson, yamlOfJson } from "../../lib/yaml/encode.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import type { Listed, View } from "./contract.ts";
+import { type Piece, pieceBytes } from "./pieces.ts";
+
+/** Making YAML takes some ten times as long as copying JSON, so that a piece is less. */
+const yamlPieceBytes = pieceBytes / 8;
+
+export function* yamlListPieces(view: View, { meta, entries }: Listed): Generator<Piece, void, void> {
+  let text = yamlOf({ apiVersion: view.apiVersion });
+  let first = true;
+  for (const entry of entries) {
+    if (first) text += "items:\n";
+    first = false;
+    text += yamlItemOfJson(itemJson(view, entry));
+    if (text.length < yamlPieceBytes) continue;
+    yield { bytes: Buffer.from(text), last: false };
+    text = "";
+  }
+  if (first) text += "items: []\n";
+  const metadata = view.sorted ? { continue: "", ...meta } : meta;
+  yield { bytes: Buffer.from(text + yamlOf({ kind: view.listKind, metadata })), last: true };
+}
+
+function itemJson(view: View, entry: Entry): Buffer {
+  const { json, itemOffset } = view.item(entry);
+  return Buffer.concat([view.itemHead, json.subarray(itemOffset), view.itemTail]);
+}
+
+function yamlOf(value: object): string {
+  return yamlOfJson(Buffer.from(JSON.stringify(value)));
+}

@@ -1,0 +1,19 @@
+import { yamlOfJson } from "../../lib/yaml/encode.ts";
+import { yamlType } from "../../lib/yaml/media-type.ts";
+import type { Encoding } from "./contract.ts";
+import type { Piece } from "./pieces.ts";
+import { yamlListPieces } from "./yaml-list.ts";
+
+export const yaml: Encoding = {
+  mediaType: yamlType,
+  alias: false,
+  typed: false,
+  whole: (shown) => Buffer.from(yamlOfJson(shown.json())),
+  list: yamlListPieces,
+  document: yamlDocument,
+};
+
+/** Made whole: what is known of a Table when it begins does not stand first in YAML. */
+function* yamlDocument(pieces: Generator<Piece, void, void>): Generator<Piece, void, void> {
+  yield { bytes: Buffer.from(yamlOfJson(Buffer.concat([...pieces].map(({ bytes }) => bytes)))), last: true };
+}
