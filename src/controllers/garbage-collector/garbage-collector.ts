@@ -9,7 +9,7 @@ import type { Controller } from "../contract.ts";
 import { servedTarget } from "../served-target.ts";
 import { openWorkQueue } from "../work-queue.ts";
 import { collect } from "./collect.ts";
-import { type Follower, follow } from "./follow.ts";
+import { follow, type KindFollower } from "./follow.ts";
 import { type FollowedKind, openGraph } from "./graph.ts";
 import { misplacedOwners } from "./misplaced-owners.ts";
 import { sharedRun } from "./shared-run.ts";
@@ -28,7 +28,7 @@ const pieceMax = 1_000;
 const turnsMax = 100;
 
 export function garbageCollector({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
-  const followers = new Map<string, Follower>();
+  const followers = new Map<string, KindFollower>();
   let generation: number | undefined;
   /** Objects of the graph that are to be looked at: all when something may have been missed, those of unknown owners when kinds have changed. */
   let sweepWanted: "all" | "parked" | undefined = "all";

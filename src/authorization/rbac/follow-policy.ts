@@ -1,0 +1,75 @@
+/** Keeps a policy as the four kinds of RBAC are stored. */
+import type { Clock } from "../../api/clock.ts";
+import type { Logger } from "../../api/logger.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { Catalog } from "../../resource/contract.ts";
+import { type Follower, followCache } from "../../watch-cache/follow.ts";
+import { type Binding, Policy, type Role, type Subject } from "./policy.ts";
+import type { PolicyRule } from "./rule.ts";
+
+export interface FollowedPolicy {
+  readonly policy: Policy;
+  /** Resolves when all that is stored was read, or could not be: it is then read again after a while, and until then grants nothing. */
+  readonly tried: Promise<void>;
+  stop(): void;
+}
+
+const group = "rbac.authorization.k8s.io";
+
+export function followPolicy({
+  catalog,
+  clock,
+  logger,
+}: {
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): FollowedPolicy {
+  const policy = new Policy();
+  const follow = (resource: string, take: (key: string, object: KubeObject | undefined) => void, keys: () => Iterable<string>): Follower => {
+    const store = catalog.findResource(group, resource)?.store;
+    if (store === undefined) throw new Error(`${resource}.${group} is not served`);
+    const { prefix } = store.form;
+    return followCache({
+      cache: store.cache,
+      prefix,
+      clock,
+      set: (entry) => take(entry.key, store.decode(entry)),
+      gone: ({ key }) => take(key, undefined),
+      *known() {
+        for (const key of keys()) if (key.startsWith(prefix)) yield key;
+      },
+      missing: (key) => take(key, undefined),
+      failed: (error) => logger.warn("RBAC waits for objects that could not be listed", { prefix, error: String(error) }),
+    });
+  };
+  const role = (key: string, object: KubeObject | undefined): void => policy.setRole(key, object && roleOf(object));
+  const binding = (key: string, object: KubeObject | undefined): void => policy.setBinding(key, object && bindingOf(object));
+  const followers = [
+    ...["clusterroles", "roles"].map((resource) => follow(resource, role, () => policy.roleKeys())),
+    ...["clusterrolebindings", "rolebindings"].map((resource) => follow(resource, binding, () => policy.bindingKeys())),
+  ];
+  return {
+    policy,
+    tried: Promise.all(followers.map(({ tried }) => tried)).then(() => {}),
+    stop() {
+      for (const follower of followers) follower.stop();
+    },
+  };
+}
+
+export function roleOf(object: KubeObject): Role {
+  const { name = "", namespace = "" } = object.metadata;
+  return { name, namespace, rules: (object.rules as PolicyRule[] | undefined) ?? [] };
+}
+
+export function bindingOf(object: KubeObject): Binding {
+  const { name = "", namespace = "" } = object.metadata;
+  const subjects = ((object.subjects ?? []) as Partial<Subject>[]).map((subject) => ({
+    kind: subject.kind ?? "",
+    name: subject.name ?? "",
+    namespace: subject.namespace ?? "",
+  }));
+  const { kind = "", name: role = "" } = (object.roleRef ?? {}) as { kind?: string; name?: string };
+  return { name, namespace, subjects, roleRef: { kind, name: role } };
+}

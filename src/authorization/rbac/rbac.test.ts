@@ -1,0 +1,252 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { UserInfo } from "../../api/user.ts";
+import type { AuthorizationAttributes } from "../contract.ts";
+import { type Binding, Policy, type Role, type Subject } from "./policy.ts";
+import { rbacAuthorizer, rulesFor } from "./rbac.ts";
+import { type PolicyRule, ruleAllows } from "./rule.ts";
+
+const base: AuthorizationAttributes = {
+  user: { name: "ann", uid: "", groups: ["dev", "system:authenticated"], extra: new Map() },
+  verb: "get",
+  isResourceRequest: true,
+  path: "",
+  group: "",
+  version: "v1",
+  resource: "pods",
+  subresource: "",
+  namespace: "n",
+  name: "p",
+  fieldSelector: "",
+  labelSelector: "",
+};
+const core: PolicyRule = { verbs: ["get"], apiGroups: [""], resources: ["pods"] };
+
+const ruleRows: [what: string, rule: PolicyRule, request: Partial<AuthorizationAttributes>, allowed: boolean][] = [
+  ["all that it names", core, {}, true],
+  ["another verb", core, { verb: "list" }, false],
+  ["any verb", { ...core, verbs: ["*"] }, { verb: "sing" }, true],
+  ["another group", core, { group: "apps" }, false],
+  ["any group", { ...core, apiGroups: ["*"] }, { group: "apps" }, true],
+  ["no group named", { verbs: ["get"], resources: ["pods"] }, {}, false],
+  ["another resource", core, { resource: "nodes" }, false],
+  ["a subresource of it", core, { subresource: "log" }, false],
+  ["the subresource", { ...core, resources: ["pods/log"] }, { subresource: "log" }, true],
+  ["the subresource of any", { ...core, resources: ["*/log"] }, { subresource: "log" }, true],
+  ["another one of any", { ...core, resources: ["*/log"] }, { subresource: "og" }, false],
+  ["all subresources, which is none", { ...core, resources: ["pods/*"] }, { subresource: "log" }, false],
+  ["any resource", { ...core, resources: ["*"] }, { subresource: "log" }, true],
+  ["a name", { ...core, resourceNames: ["p", "q"] }, {}, true],
+  ["another name", { ...core, resourceNames: ["q"] }, {}, false],
+  ["a name where none is asked for", { ...core, resourceNames: ["q"] }, { name: "", verb: "get" }, false],
+  ["an empty name where none is asked for", { ...core, resourceNames: [""] }, { name: "" }, true],
+  ["a path, of a resource", { verbs: ["get"], nonResourceURLs: ["*"] }, {}, false],
+  ["a path", { verbs: ["get"], nonResourceURLs: ["/healthz"] }, { isResourceRequest: false, path: "/healthz" }, true],
+  ["a path below", { verbs: ["get"], nonResourceURLs: ["/healthz"] }, { isResourceRequest: false, path: "/healthz/ping" }, false],
+  ["paths below", { verbs: ["get"], nonResourceURLs: ["/healthz/*"] }, { isResourceRequest: false, path: "/healthz/ping" }, true],
+  ["paths below, and stars", { verbs: ["get"], nonResourceURLs: ["/healthz/**"] }, { isResourceRequest: false, path: "/healthz/ping" }, true],
+  ["any path", { verbs: ["get"], nonResourceURLs: ["*"] }, { isResourceRequest: false, path: "/x" }, true],
+  ["resources, of a path", core, { isResourceRequest: false, path: "/healthz" }, false],
+];
+
+for (const [what, rule, request, allowed] of ruleRows) {
+  test(`a rule with ${what}: ${allowed ? "allowed" : "not"}`, () => {
+    assert.equal(ruleAllows(rule, { ...base, ...request }), allowed);
+  });
+}
+
+const subject = (kind: string, name: string, namespace = ""): Subject => ({ kind, name, namespace });
+const role = (name: string, namespace: string, ...rules: PolicyRule[]): Role => ({ name, namespace, rules });
+const binding = (name: string, namespace: string, roleRef: Binding["roleRef"], ...subjects: Subject[]): Binding => ({
+  name,
+  namespace,
+  subjects,
+  roleRef,
+});
+const toRole = (name: string): Binding["roleRef"] => ({ kind: "Role", name });
+const toClusterRole = (name: string): Binding["roleRef"] => ({ kind: "ClusterRole", name });
+
+function policyOf(roles: readonly Role[], bindings: readonly Binding[]): Policy {
+  const policy = new Policy();
+  for (const each of roles) policy.setRole(`r${each.namespace}/${each.name}`, each);
+  for (const each of bindings) policy.setBinding(`b${each.namespace}/${each.name}`, each);
+  return policy;
+}
+
+const robot: Partial<UserInfo> = { name: "system:serviceaccount:m:robot", groups: [] };
+const roles = [role("reader", "", core), role("reader", "n", core), role("other", "m", core)];
+const decisions: [what: string, binding: Binding, user: Partial<UserInfo>, decision: string, reason: string][] = [
+  [
+    "a user, everywhere",
+    binding("b", "", toClusterRole("reader"), subject("User", "bob"), subject("User", "ann")),
+    {},
+    "allow",
+    'RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "reader" to User "ann"',
+  ],
+  [
+    "a group, by a ClusterRole in the namespace",
+    binding("b", "n", toClusterRole("reader"), subject("Group", "dev")),
+    {},
+    "allow",
+    'RBAC: allowed by RoleBinding "b/n" of ClusterRole "reader" to Group "dev"',
+  ],
+  [
+    "a service account of another namespace, by a Role",
+    binding("b", "n", toRole("reader"), subject("ServiceAccount", "robot", "m")),
+    robot,
+    "allow",
+    'RBAC: allowed by RoleBinding "b/n" of Role "reader" to ServiceAccount "robot/m"',
+  ],
+  [
+    "a service account of the binding's namespace",
+    binding("b", "n", toRole("reader"), subject("ServiceAccount", "robot")),
+    { name: "system:serviceaccount:n:robot" },
+    "allow",
+    'RBAC: allowed by RoleBinding "b/n" of Role "reader" to ServiceAccount "robot/n"',
+  ],
+  ["a service account of no namespace", binding("b", "", toClusterRole("reader"), subject("ServiceAccount", "robot")), robot, "noOpinion", ""],
+  ["a user that is called as the group", binding("b", "", toClusterRole("reader"), subject("User", "dev")), {}, "noOpinion", ""],
+  ["a group that is called as the user", binding("b", "", toClusterRole("reader"), subject("Group", "ann")), {}, "noOpinion", ""],
+  ["another namespace", binding("b", "m", toRole("other"), subject("User", "ann")), {}, "noOpinion", ""],
+  ["somebody of an unknown kind", binding("b", "", toClusterRole("reader"), subject("Cat", "ann")), {}, "noOpinion", ""],
+  [
+    "a role of another namespace",
+    binding("b", "n", toRole("other"), subject("User", "ann")),
+    {},
+    "noOpinion",
+    'RBAC: role.rbac.authorization.k8s.io "other" not found',
+  ],
+  [
+    "a role that is not there",
+    binding("b", "", toClusterRole("gone"), subject("User", "ann")),
+    {},
+    "noOpinion",
+    'RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found',
+  ],
+  [
+    "a role of an unknown kind",
+    binding("b", "", { kind: "Cat", name: "reader" }, subject("User", "ann")),
+    {},
+    "noOpinion",
+    'RBAC: unsupported role reference kind: "Cat"',
+  ],
+];
+
+for (const [what, bound, user, decision, reason] of decisions) {
+  test(`a binding to ${what}: ${decision}`, () => {
+    const authorize = rbacAuthorizer(policyOf(roles, [bound]));
+    assert.deepEqual(authorize({ ...base, user: { ...base.user, ...user } }), { decision, reason });
+  });
+}
+
+test("several unsound bindings are told of, each once", () => {
+  const bindings = ["x", "y", "x"].map((name, index) => binding(`b${index}`, "", toClusterRole(name), subject("User", "ann")));
+  assert.deepEqual(rbacAuthorizer(policyOf([], bindings))(base), {
+    decision: "noOpinion",
+    reason: 'RBAC: [clusterrole.rbac.authorization.k8s.io "x" not found, clusterrole.rbac.authorization.k8s.io "y" not found]',
+  });
+});
+
+test("the rules of a user come once for each binding, whatever subjects it names him by", () => {
+  const policy = policyOf(roles, [
+    binding("b", "", toClusterRole("reader"), subject("User", "ann"), subject("Group", "dev")),
+    binding("c", "n", toRole("gone"), subject("User", "ann")),
+  ]);
+  assert.deepEqual(rulesFor(policy, base.user, "n"), { rules: [core], problems: ['role.rbac.authorization.k8s.io "gone" not found'] });
+});
+
+// The indexed evaluator beside a plain one, over random policies that change.
+
+interface World {
+  readonly roles: Map<string, Role>;
+  readonly bindings: Map<string, Binding>;
+}
+
+function plainlyAllowed({ roles: all, bindings }: World, request: AuthorizationAttributes): boolean {
+  const { user } = request;
+  const isFor = ({ kind, name, namespace }: Subject, home: string): boolean => {
+    if (kind === "User") return name === user.name;
+    if (kind === "Group") return user.groups.includes(name);
+    const account = namespace === "" ? home : namespace;
+    return account !== "" && user.name === `system:serviceaccount:${account}:${name}`;
+  };
+  for (const { namespace, subjects, roleRef } of bindings.values()) {
+    if (namespace !== "" && (!request.isResourceRequest || namespace !== request.namespace)) continue;
+    if (!subjects.some((each) => isFor(each, namespace))) continue;
+    for (const each of all.values()) {
+      if (each.name !== roleRef.name || each.namespace !== (roleRef.kind === "Role" ? namespace : "")) continue;
+      if (each.rules.some((rule) => ruleAllows(rule, request))) return true;
+    }
+  }
+  return false;
+}
+
+const name = fc.constantFrom("a", "b", "c");
+const namespace = fc.constantFrom("", "m", "n");
+const some = (...values: string[]): fc.Arbitrary<string[]> => fc.subarray(values, { minLength: 1 });
+const rule = fc.oneof(
+  fc.record({ verbs: some("get", "list", "*"), apiGroups: some("", "apps"), resources: some("pods", "pods/log", "*/log", "nodes") }),
+  fc.record({ verbs: some("get"), apiGroups: some("*"), resources: some("*"), resourceNames: some("a", "b") }),
+  fc.record({ verbs: some("get", "*"), nonResourceURLs: some("/x", "/y/*") }),
+);
+const anySubject = fc.record({ kind: fc.constantFrom("User", "Group", "ServiceAccount"), name, namespace });
+const change = fc.oneof(
+  fc.record({ role: fc.record({ name, namespace, rules: fc.array(rule, { maxLength: 3 }) }), gone: fc.boolean() }),
+  fc.record({
+    binding: fc.record({
+      name,
+      namespace,
+      subjects: fc.array(anySubject, { maxLength: 3 }),
+      roleRef: fc.record({ kind: fc.constantFrom("Role", "ClusterRole"), name }),
+    }),
+    gone: fc.boolean(),
+  }),
+);
+const request = fc
+  .record({
+    isResourceRequest: fc.boolean(),
+    verb: fc.constantFrom("get", "list"),
+    path: fc.constantFrom("/x", "/y/z"),
+    group: fc.constantFrom("", "apps"),
+    resource: fc.constantFrom("pods", "nodes"),
+    subresource: fc.constantFrom("", "log"),
+    namespace,
+    name,
+    who: fc.constantFrom("a", "b", "system:serviceaccount:m:a", "system:serviceaccount:n:b"),
+    groups: fc.subarray(["a", "b", "c"]),
+  })
+  .map(({ who, groups, ...rest }) => ({ ...base, ...rest, user: { ...base.user, name: who, groups } }));
+
+test("the index and a plain walk agree on random policies that change", () => {
+  const full = process.env.COXSWAIN_TEST_FULL === "1";
+  fc.assert(
+    fc.property(fc.array(fc.tuple(change, fc.array(request, { minLength: 10, maxLength: 10 })), { maxLength: 40 }), (steps) => {
+      const world: World = { roles: new Map(), bindings: new Map() };
+      const policy = new Policy();
+      const authorize = rbacAuthorizer(policy);
+      for (const [step, requests] of steps) {
+        const each = "role" in step ? step.role : step.binding;
+        const key = `${each.namespace}/${each.name}`;
+        if ("role" in step) {
+          policy.setRole(key, step.gone ? undefined : step.role);
+          if (step.gone) world.roles.delete(key);
+          else world.roles.set(key, step.role);
+        } else {
+          policy.setBinding(key, step.gone ? undefined : step.binding);
+          if (step.gone) world.bindings.delete(key);
+          else world.bindings.set(key, step.binding);
+        }
+        for (const asked of requests) {
+          const { decision } = authorize(asked) as { decision: string };
+          assert.equal(
+            decision === "allow",
+            plainlyAllowed(world, asked),
+            JSON.stringify([asked, [...world.roles.values()], [...world.bindings.values()]]),
+          );
+        }
+      }
+    }),
+    { numRuns: full ? 1000 : 50 },
+  );
+});

@@ -1,0 +1,59 @@
+/** The mode RBAC: allows what a role that is bound to the user allows, and has no opinion otherwise. Source: access-control §5.3, "RBAC". */
+import type { UserInfo } from "../../api/user.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import type { Authorizer, Decision } from "../contract.ts";
+import { noOpinion } from "../decisions.ts";
+import type { Binding, Grant, Policy, Role, Subject } from "./policy.ts";
+import { type PolicyRule, ruleAllows } from "./rule.ts";
+
+export function rbacAuthorizer(policy: Policy): Authorizer {
+  return (request) => {
+    let problems: Set<string> | undefined;
+    for (const grant of policy.grants(request.user, request.isResourceRequest ? request.namespace : "")) {
+      const role = boundRole(policy, grant.binding);
+      if (typeof role === "string") problems = (problems ?? new Set()).add(role);
+      else if (role.rules.some((rule) => ruleAllows(rule, request))) return { decision: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
+    }
+    return problems === undefined ? noOpinion : unsound([...problems]);
+  };
+}
+
+function unsound(problems: readonly string[]): Decision {
+  const [first = ""] = problems;
+  return { decision: "noOpinion", reason: `RBAC: ${problems.length === 1 ? first : `[${problems.join(", ")}]`}` };
+}
+
+/** All rules that are bound to the user, and what stood in the way of finding more. */
+export function rulesFor(policy: Policy, user: UserInfo, namespace: string): { rules: PolicyRule[]; problems: string[] } {
+  const rules: PolicyRule[] = [];
+  const problems = new Set<string>();
+  const seen = new Set<Binding>();
+  for (const { binding } of policy.grants(user, namespace)) {
+    if (seen.has(binding)) continue;
+    seen.add(binding);
+    const role = boundRole(policy, binding);
+    if (typeof role === "string") problems.add(role);
+    else rules.push(...role.rules);
+  }
+  return { rules, problems: [...problems] };
+}
+
+/** @returns why there is none, in upstream's words */
+export function boundRole(policy: Policy, { roleRef, namespace }: Binding): Role | string {
+  const { kind, name } = roleRef;
+  if (kind !== "Role" && kind !== "ClusterRole") return `unsupported role reference kind: ${quoteGo(kind)}`;
+  const resource = kind === "Role" ? "role" : "clusterrole";
+  return policy.role(kind === "Role" ? namespace : "", name) ?? `${resource}.rbac.authorization.k8s.io ${quoteGo(name)} not found`;
+}
+
+/** As reasons name it. */
+export function describeGrant({ binding, subject }: Grant): string {
+  const { name, namespace, roleRef } = binding;
+  const what = namespace === "" ? `ClusterRoleBinding ${quoteGo(name)}` : `RoleBinding ${quoteGo(`${name}/${namespace}`)}`;
+  return `${what} of ${roleRef.kind} ${quoteGo(roleRef.name)} to ${describeSubject(subject, namespace)}`;
+}
+
+function describeSubject({ kind, name, namespace }: Subject, bindingNamespace: string): string {
+  if (kind !== "ServiceAccount") return `${kind} ${quoteGo(name)}`;
+  return `${kind} ${quoteGo(`${name}/${namespace === "" ? bindingNamespace : namespace}`)}`;
+}

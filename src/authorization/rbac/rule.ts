@@ -1,0 +1,39 @@
+/** What one rule of a role allows. Source: access-control §5.3, "RBAC"; upstream's rule evaluation. */
+import type { AuthorizationAttributes } from "../contract.ts";
+
+/** As roles hold it; a list that is absent names nothing. */
+export interface PolicyRule {
+  readonly verbs?: readonly string[];
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
+  /** None means any name. */
+  readonly resourceNames?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
+}
+
+export type RuleRequest = Pick<AuthorizationAttributes, "isResourceRequest" | "verb" | "group" | "resource" | "subresource" | "name" | "path">;
+
+export function ruleAllows(rule: PolicyRule, request: RuleRequest): boolean {
+  if (!names(rule.verbs, request.verb)) return false;
+  if (!request.isResourceRequest) return rule.nonResourceURLs?.some((url) => urlMatches(url, request.path)) ?? false;
+  return names(rule.apiGroups, request.group) && resourceMatches(rule.resources, request) && nameMatches(rule.resourceNames, request.name);
+}
+
+function names(listed: readonly string[] = [], wanted: string): boolean {
+  return listed.includes(wanted) || listed.includes("*");
+}
+
+/** `pods`, `pods/log`, `*` for all of them, or `*` before a subresource. */
+function resourceMatches(listed: readonly string[] = [], { resource, subresource }: RuleRequest): boolean {
+  if (subresource === "") return names(listed, resource);
+  return names(listed, `${resource}/${subresource}`) || listed.includes(`*/${subresource}`);
+}
+
+function nameMatches(listed: readonly string[] = [], name: string): boolean {
+  return listed.length === 0 || listed.includes(name);
+}
+
+/** A star at the end stands for any rest. */
+function urlMatches(url: string, path: string): boolean {
+  return url === path || (url.endsWith("*") && path.startsWith(url.replace(/\*+$/, "")));
+}

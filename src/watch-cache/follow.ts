@@ -1,0 +1,85 @@
+/** Follows the objects of one cache: lists them, then takes their changes, and lists again whenever it was overtaken or could not read them. */
+import type { Clock } from "../api/clock.ts";
+import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "./contract.ts";
+
+export interface Follower {
+  /** Resolves when the first list was read, or could not be. */
+  readonly tried: Promise<void>;
+  /** All changes up to here were told; undefined while the list is being read. */
+  readonly seen: number | undefined;
+  stop(): void;
+}
+
+export interface FollowOptions {
+  readonly cache: WatchCache;
+  /** Of the keys that are followed. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  /** The object is so now. */
+  set(entry: Entry): void;
+  /** @param entry the object's last state */
+  gone(entry: Entry): void;
+  /** Keys with the prefix of objects that were told of and are not gone, as far as the reader knows. */
+  known(): Iterable<string>;
+  /** The object is gone; its deletion was missed. */
+  missing(key: string): void;
+  /** The list had to be read again. */
+  relisted?(): void;
+  /** The list could not be read. It is read again after a while. */
+  failed(error: unknown): void;
+}
+
+/** How long until a list that could not be read, or was overtaken, is read again. */
+const relistMs = 1_000;
+/** Objects read before others may run. */
+const pieceMax = 1_000;
+
+export function followCache(options: FollowOptions): Follower {
+  const { cache, prefix, clock } = options;
+  let subscription: CacheSubscription | undefined;
+  let stopped = false;
+  let lists = 0;
+  let cancel = (): void => {};
+
+  const list = async (): Promise<void> => {
+    await cache.ready();
+    const snapshot = cache.latest();
+    let read = 0;
+    for (const entry of snapshot.range(prefix)) {
+      options.set(entry);
+      if (++read % pieceMax === 0) await new Promise(setImmediate);
+      if (stopped) return;
+    }
+    if (lists > 0) for (const key of options.known()) if (snapshot.get(key) === undefined) options.missing(key);
+    subscription = cache.subscribe(snapshot.revision, { events: take, end: again });
+    if (lists++ > 0) options.relisted?.();
+  };
+  const take = (batch: readonly CacheEvent[]): void => {
+    for (const { type, entry } of batch) {
+      if (type === "DELETED") options.gone(entry);
+      else options.set(entry);
+    }
+  };
+  const again = (): void => {
+    subscription = undefined;
+    if (!stopped) cancel = clock.after(relistMs, () => void start());
+  };
+  const start = (): Promise<void> =>
+    list().catch((error: unknown) => {
+      if (stopped) return;
+      options.failed(error);
+      again();
+    });
+
+  return {
+    tried: start(),
+    get seen() {
+      return subscription?.delivered;
+    },
+    stop() {
+      stopped = true;
+      cancel();
+      subscription?.close();
+    },
+  };
+}
