@@ -1,0 +1,112 @@
+/** What every decoder of bodies is held to: whatever the bytes, an object or a 400; and what was read can be written and read again. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { ApiError } from "../api/errors.ts";
+import { parseGroupVersion } from "../api/object.ts";
+import { decodeProtobuf } from "../lib/protobuf/decode.ts";
+import { encodeProtobuf } from "../lib/protobuf/encode.ts";
+import { conform, decodeJson } from "../lib/schema/decode.ts";
+import { encodeObject } from "../lib/schema/encode.ts";
+import type { Struct } from "../lib/schema/schema.ts";
+import { decodeYaml } from "../lib/yaml/decode.ts";
+import { yamlOfJson } from "../lib/yaml/encode.ts";
+import { decodeBody, type ExpectedKind } from "../registry/decode-body.ts";
+import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
+import { builtinCatalog } from "./builtin-catalog.ts";
+import { type Dictionary, jsonWords, messageWords, mutate, yamlWords } from "./mutate.ts";
+import { seededRandom } from "./seeded-random.ts";
+
+export const decoderNames = ["json", "yaml", "protobuf"] as const;
+export type DecoderName = (typeof decoderNames)[number];
+
+/**
+ * Feeds one body to a decoder.
+ * @param seed gives the same body each time
+ * @returns whether it was read
+ * @throws AssertionError, or what the decoder should not have thrown
+ */
+export type Fuzzer = (seed: number) => boolean;
+
+interface Sample {
+  readonly expected: ExpectedKind;
+  readonly bytes: Buffer;
+}
+
+interface Format {
+  readonly mediaType: string;
+  readonly words: Dictionary;
+  readonly bytesOf: (row: GoldenRow) => Buffer;
+}
+
+interface GoldenRow {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly json: object;
+  /** In base64. */
+  readonly protobuf: string;
+}
+
+const formats: Readonly<Record<DecoderName, Format>> = {
+  json: { mediaType: "application/json", words: jsonWords, bytesOf: ({ json }) => Buffer.from(JSON.stringify(json)) },
+  yaml: { mediaType: "application/yaml", words: yamlWords, bytesOf: ({ json }) => Buffer.from(yamlOfJson(Buffer.from(JSON.stringify(json)))) },
+  protobuf: {
+    mediaType: "application/vnd.kubernetes.protobuf",
+    words: messageWords,
+    bytesOf: ({ protobuf }) => Buffer.from(protobuf, "base64"),
+  },
+};
+
+/** Larger ones only take longer. */
+const sampleBytesMax = 16 << 10;
+
+export function decoderFuzzer(name: DecoderName): Fuzzer {
+  const { mediaType, words, bytesOf } = formats[name];
+  const samples = goldenRows().flatMap((row) => sampleOf(row, bytesOf));
+  const others = samples.map(({ bytes }) => bytes);
+  const catalog = builtinCatalog("api/all=true");
+  return (seed) => {
+    const random = seededRandom(seed);
+    const { expected, bytes } = samples[random(samples.length)] as Sample;
+    const fieldValidation = (["Ignore", "Warn", "Strict"] as const)[random(3)] as "Ignore";
+    const body = mutate(bytes, { others, words, random });
+    let object: object;
+    try {
+      object = decodeBody(body, expected, { mediaType, catalog, fieldValidation, warnings: [] });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      assert.equal(error.status.code, 400);
+      assert.notEqual(error.status.message, "");
+      return false;
+    }
+    checkWritable(object, expected.schema);
+    return true;
+  };
+}
+
+function goldenRows(): GoldenRow[] {
+  const file = join(import.meta.dirname, "../lib/protobuf/testdata/golden.jsonl.gz");
+  return gunzipSync(readFileSync(file))
+    .toString()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as GoldenRow);
+}
+
+function sampleOf(row: GoldenRow, bytesOf: (row: GoldenRow) => Buffer): Sample[] {
+  const { group, version } = parseGroupVersion(row.apiVersion) as { group: string; version: string };
+  const definition = definitionOf(group, version, row.kind);
+  const bytes = bytesOf(row);
+  if (definition === undefined || bytes.length > sampleBytesMax) return [];
+  return [{ expected: { group, version, kind: row.kind, schema: builtinSchema(definition) }, bytes }];
+}
+
+/** In every encoding, and in the one that is stored so that it reads as the same. */
+function checkWritable(object: object, schema: Struct): void {
+  const { json } = encodeObject(object, schema);
+  const again = encodeObject(decodeJson(json, schema).object, schema).json;
+  assert.ok(again.equals(json), `stored as ${json}\nand read as ${again}`);
+  decodeYaml(Buffer.from(yamlOfJson(json)));
+  conform(decodeProtobuf(encodeProtobuf(object, schema), schema), schema);
+}

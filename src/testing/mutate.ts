@@ -1,0 +1,115 @@
+/** Real bytes with something changed in them, for decoders that must bear anything. */
+type Random = (below: number) => number;
+
+/** What tampering puts in: pieces that mean something to the format. */
+export type Dictionary = readonly Buffer[];
+
+const texts = (...all: string[]): Dictionary => all.map((text) => Buffer.from(text));
+
+export const jsonWords = texts(
+  ...["null", "true", "{}", "[]", "{", "}", "[", "]", ",", ":", '"', "\\", '""', "\n", "\ufeff", "\0", "é", "/**/", "'a'"],
+  ...["0", "-0", "1.5", "-1", "1e5", "1e400", "0x1", "01", "1.", "2147483648", "9007199254740993", "9223372036854775808", "1".repeat(400)],
+  ...['"\\u0000"', '"\\ud800"', '"\\x"', '"__proto__":{},', '"constructor":1,', '"kind":"Secret",', '"apiVersion":"v2",', '"metadata":null,'],
+  ...['"metadata":{"name":"b"},', '"spec":{},', '"a":1,"a":2,', '{"a":'.repeat(40), "[".repeat(40), `${"[".repeat(1200)}${"]".repeat(1200)}`],
+  ...['"2020-01-01T00:00:00Z"', '"not a time"', '"1Gi"', '"1e99999"', '"1h"', '"\\n"', '"aGk="', '"aGk"'],
+);
+
+export const yamlWords = texts(
+  ...["\n", "\n  ", "\n- ", ": ", " ", "'", '"', "[", "]", "{", "}", ",", " #", "&a ", "*a", "!", "!!int ", "!!binary ", "!!str ", "|\n ", ">-\n "],
+  ...[
+    "? ",
+    "- ",
+    ":",
+    "%",
+    "%YAML 1.1\n",
+    "---\n",
+    "...\n",
+    "\t",
+    "<<: *a\n",
+    "~",
+    "\\",
+    "\r\n",
+    "\0",
+    "\u2028",
+    "\ufeff",
+    "é",
+    "yes",
+    "0o7",
+    "017",
+    ".inf",
+  ],
+  ...["1e400", "9223372036854775808", "2020-01-01", "1:30", "a: &b [*b]\n", "{a: ".repeat(40), "- ".repeat(300), "[".repeat(1200)],
+  ...["a: &x [1,1,1,1,1,1,1,1,1]\nb: &y [*x,*x,*x,*x,*x,*x,*x,*x]\nc: [*y,*y,*y,*y,*y,*y,*y,*y]\n"],
+);
+
+export const messageWords: Dictionary = [
+  ...[
+    "00",
+    "ff",
+    "80",
+    "7f",
+    "0a",
+    "12",
+    "1a",
+    "08",
+    "0a00",
+    "1200",
+    "0b",
+    "0c",
+    "6b387300",
+    "0000000000",
+    "ffffffffffffffffff01",
+    "ffffffffffffffff7f",
+  ],
+  ...["ffffffff0f", "ffffffff07", "8080808010", "80808080808080808001", "ffffffffffffffffffffff", "feffffff0f", "0affffffff0f", "0d00000000", "09"],
+  ...["0a02c328", "1202ffff", "0a03eda080", "e20100", "0a027b7d", "0a055b7b7d5d5d", "0a".repeat(60), "0b".repeat(500)],
+].map((hex) => Buffer.from(hex, "hex"));
+
+/**
+ * @param others more of the same format, to splice from
+ * @returns other bytes in most cases; at most twice as many and a few thousand
+ */
+export function mutate(bytes: Buffer, { others, words, random }: { others: readonly Buffer[]; words: Dictionary; random: Random }): Buffer {
+  let result: Buffer = Buffer.from(bytes);
+  const lengthMax = 2 * bytes.length + 4096;
+  for (let times = 1 + random(random(4) === 0 ? 12 : 3); times > 0; times--) {
+    const at = random(result.length + 1);
+    const length = random(random(3) === 0 ? 200 : 8);
+    switch (random(9)) {
+      case 0:
+        if (at < result.length) result[at] = random(256);
+        break;
+      case 1:
+        if (at < result.length) result[at] = (result[at] as number) ^ (1 << random(8));
+        break;
+      case 2:
+        result = result.subarray(0, random(3) === 0 ? at : result.length); // Cut off, now and then.
+        break;
+      case 3:
+        result = replace(result, at, length, nothing);
+        break;
+      case 4:
+        result = replace(result, random(result.length + 1), 0, result.subarray(at, at + length)); // Repeated elsewhere.
+        break;
+      case 5:
+        result = replace(result, random(result.length + 1), length, result.subarray(at, at + length));
+        break;
+      case 6: {
+        const other = others[random(others.length)] ?? nothing;
+        const from = random(other.length + 1);
+        result = replace(result, at, random(2) * length, other.subarray(from, from + 4 * length));
+        break;
+      }
+      default:
+        result = replace(result, at, random(2) * length, words[random(words.length)] ?? nothing);
+    }
+    if (result.length > lengthMax) result = result.subarray(0, lengthMax);
+  }
+  return result;
+}
+
+const nothing: Buffer = Buffer.alloc(0);
+
+function replace(bytes: Buffer, at: number, length: number, by: Buffer): Buffer {
+  return Buffer.concat([bytes.subarray(0, at), by, bytes.subarray(at + length)]);
+}
