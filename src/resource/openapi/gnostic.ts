@@ -2,6 +2,7 @@
  * How the JSON of OpenAPI becomes gnostic's protobuf messages: a message is a table from JSON keys to field numbers and kinds.
  * Source: the public field numbers of gnostic-models.
  */
+import { blockYaml } from "./block-yaml.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
 
 /** Writes one value as a field. */
@@ -78,9 +79,9 @@ export function double(number: number): WriteField {
   return (value, writer) => writer.double(number, value as number);
 }
 
-/** Any value, as YAML; JSON is YAML. */
+/** Any value, as YAML. */
 export function any(number: number): WriteField {
-  return message(number, (value, writer) => text(2)(`${JSON.stringify(value)}\n`, writer));
+  return message(number, (value, writer) => text(2)(blockYaml(value), writer));
 }
 
 /** A map in the repeated field `number`, each entry a name and a message. */
