@@ -261,7 +261,32 @@ test("documents are sent compressed to who takes it, and only when they changed"
   assert.ok(gunzipSync(packed.body).equals(plain.body));
   assert.equal(plain.headers["content-encoding"], undefined);
   assert.equal((await get("/openapi/v3/api/v1", { "accept-encoding": "gzip;q=0" })).headers["content-encoding"], undefined);
-  assert.equal((await get("/openapi/v3/api/v1", { "if-none-match": plain.headers.etag as string })).status, 304);
+});
+
+const etag = (await get("/openapi/v3/api/v1")).headers.etag as string;
+const modified = (await get("/openapi/v3/api/v1")).headers["last-modified"] as string;
+const conditions: [what: string, headers: Record<string, string>, status: number][] = [
+  ["the tag", { "if-none-match": etag }, 304],
+  ["the tag, weak, among others", { "if-none-match": `"a", W/${etag}` }, 304],
+  ["any tag", { "if-none-match": "*" }, 304],
+  ["another tag", { "if-none-match": '"a"' }, 200],
+  ["another tag goes before the time", { "if-none-match": '"a"', "if-modified-since": modified }, 200],
+  ["the time", { "if-modified-since": modified }, 304],
+  ["a time before", { "if-modified-since": "Thu, 01 Jan 1970 00:00:01 GMT" }, 200],
+  ["no time", { "if-modified-since": "yesterday" }, 200],
+];
+for (const [what, headers, status] of conditions) {
+  test(`not again to who has it: ${what}`, async () => {
+    const answer = await get("/openapi/v3/api/v1", headers);
+    assert.deepEqual([answer.status, answer.headers.etag, answer.body.length === 0], [status, etag, status === 304]);
+    assert.equal("content-type" in answer.headers, status === 200);
+  });
+}
+
+test("the index is not sent again to who has it, and speaks JSON to whoever asks", async () => {
+  const { headers } = await get("/openapi/v3");
+  assert.equal((await get("/openapi/v3", { "if-none-match": headers.etag as string })).status, 304);
+  assert.equal((await get("/openapi/v3", { accept: "text/html" })).headers["content-type"], "application/json");
 });
 
 /** The top-level fields of a message: number, and content of what has a length. */

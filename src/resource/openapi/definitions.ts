@@ -151,7 +151,8 @@ function fieldDefault({ default: declared, type, pointer, omitEmpty }: Field): u
 
 /** What v3 says an element of a list or map, or a field that is always written, holds when nothing is given. */
 function elementDefault(type: Type): unknown {
-  return type.kind === "struct" ? {} : zeroValues[type.kind as ScalarKind];
+  if (type.kind === "struct") return type.definition === "" ? undefined : {};
+  return zeroValues[type.kind as ScalarKind];
 }
 
 const zeroValues: Readonly<Partial<Record<ScalarKind, unknown>>> = { string: "", int32: 0, int64: 0, bool: false, double: 0 };
