@@ -1,5 +1,6 @@
 /** Calls: which overload takes the values, and what it costs. */
 import type { FunctionDeclaration, OverloadDeclaration, RuntimeCost } from "./declarations.ts";
+import { type Otherwise, operatorOf } from "./operators.ts";
 import type { Step } from "./program.ts";
 import { CelFailure, fail, noSuchOverload } from "./values/failure.ts";
 import { matcherOf, typeNameOf } from "./values/type-names.ts";
@@ -23,7 +24,11 @@ export function planCall(declaration: FunctionDeclaration, overloads: readonly O
   const none = (values: readonly CelValue[]): CelFailure => noOverload(declaration.name, values);
   if (nonStrict) return lenientCall(candidates, args, cost, none);
   if (args.length === 1) return unaryCall(candidates, args[0] as Step, cost, none);
-  if (args.length === 2) return binaryCall(candidates, args[0] as Step, args[1] as Step, cost, none);
+  if (args.length === 2) {
+    const [left, right] = args as [Step, Step];
+    const apply = binaryCall(candidates, cost, none);
+    return operatorOf(declaration.name, overloads)?.(left, right, apply) ?? ((run) => apply(run, left(run), right(run)));
+  }
   return strictCall(candidates, args, cost, none);
 }
 
@@ -39,7 +44,8 @@ function unaryCall(candidates: readonly Candidate[], arg: Step, cost: RuntimeCos
 }
 
 function dispatchUnary(candidates: readonly Candidate[], value: CelValue, none: NoOverload): Result {
-  for (const { evaluate, matchers } of candidates) {
+  for (let at = 0; at < candidates.length; at++) {
+    const { evaluate, matchers } = candidates[at] as Candidate;
     const matches = matchers[0];
     if (matches === undefined || matches(value)) return evaluate(value);
   }
@@ -47,10 +53,8 @@ function dispatchUnary(candidates: readonly Candidate[], value: CelValue, none: 
 }
 
 /** Both sides are looked at, and charged, even if the first failed: as upstream does. */
-function binaryCall(candidates: readonly Candidate[], left: Step, right: Step, cost: RuntimeCost | undefined, none: NoOverload): Step {
-  return (run) => {
-    const one = left(run);
-    const other = right(run);
+function binaryCall(candidates: readonly Candidate[], cost: RuntimeCost | undefined, none: NoOverload): Otherwise {
+  return (run, one, other) => {
     const result = one instanceof CelFailure ? one : other instanceof CelFailure ? other : dispatchBinary(candidates, one, other, none);
     run.charge(cost === undefined ? 1 : cost([one, other], result));
     return result;
@@ -58,8 +62,10 @@ function binaryCall(candidates: readonly Candidate[], left: Step, right: Step, c
 }
 
 function dispatchBinary(candidates: readonly Candidate[], one: CelValue, other: CelValue, none: NoOverload): Result {
-  for (const { evaluate, matchers } of candidates) {
-    const [first, second] = matchers;
+  for (let at = 0; at < candidates.length; at++) {
+    const { evaluate, matchers } = candidates[at] as Candidate;
+    const first = matchers[0];
+    const second = matchers[1];
     if ((first === undefined || first(one)) && (second === undefined || second(other))) return evaluate(one, other);
   }
   return none([one, other]);

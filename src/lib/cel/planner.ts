@@ -8,13 +8,14 @@ import { planCall } from "./call.ts";
 import type { CheckedAst } from "./checker.ts";
 import type { Features, TypeResolver } from "./declarations.ts";
 import { CelSyntaxError } from "./errors.ts";
+import { type FoldVariables, fold, growingList, growingListOf, quantifier, quantifierOf } from "./folds.ts";
 import { type Program, programOf, Run, type Step } from "./program.ts";
-import { find, hasField, selectField, selectIndex, selectOptional } from "./values/access.ts";
+import { hasField, selectField, selectIndex, selectOptional } from "./values/access.ts";
 import { ArrayList, HashMap, isMapKey } from "./values/containers.ts";
 import { equal } from "./values/equality.ts";
 import { CelFailure, fail, noSuchOverload } from "./values/failure.ts";
 import { typeNameOf } from "./values/type-names.ts";
-import { CelList, CelMap, CelOptional, CelTypeValue, type CelValue, type Result } from "./values/value.ts";
+import { CelList, CelOptional, CelTypeValue, type CelValue, type Result } from "./values/value.ts";
 
 /** Units of literals that are made at run time. */
 const listCost = 10;
@@ -87,16 +88,13 @@ class Planner {
 
   #identifier(id: number, written: string): Planned {
     const slot = this.#scopes.findLast(([name]) => name === written)?.[1];
-    if (slot !== undefined) return named((run) => run.locals[slot] as Result);
+    if (slot !== undefined) return local(slot);
     const reference = this.#checked.references.get(id);
     const name = reference?.kind === "variable" ? reference.name : written;
     const value = reference?.kind === "variable" ? reference.value : undefined;
     if (value !== undefined) return value instanceof CelTypeValue ? constant(value) : named(() => value);
     if (this.#checked.types.get(id)?.kind === "type") return constant(new CelTypeValue(this.#checked.types.get(id)?.parameters[0]?.name ?? name));
-    return named((run) => {
-      const bound = run.activation.get(name);
-      return bound === undefined ? fail(`no such attribute(s): ${name}`) : bound;
-    });
+    return variable(name);
   }
 
   #select(expr: Select): Planned {
@@ -105,12 +103,7 @@ class Planner {
     const operand = bareOf(this.plan(expr.operand));
     const { field } = expr;
     if (expr.testOnly) return this.#presence(operand, field);
-    return named((run) => {
-      const value = operand(run);
-      if (value instanceof CelFailure) return value;
-      run.charge(1);
-      return selectField(value, field);
-    });
+    return selected(operand, field);
   }
 
   #presence(operand: Step, field: string): Planned {
@@ -137,6 +130,8 @@ class Planner {
       case "_[?_]":
       case "_?._":
         return this.#index(expr, selectOptional);
+      case "@not_strictly_false":
+        return this.#notStrictlyFalse(expr);
       case "@in":
         return this.#membership(expr) ?? this.#function(expr);
       case "or":
@@ -159,6 +154,18 @@ class Planner {
         if (typeof one === "boolean" && typeof other === "boolean") return !decisive;
         if (one instanceof CelFailure) return one;
         return other instanceof CelFailure ? other : noSuchOverload();
+      },
+    };
+  }
+
+  /** A failure counts as true, so that comprehensions go on. */
+  #notStrictlyFalse(expr: Call): Planned {
+    const operand = this.plan(expr.args[0] as Expr).step;
+    return {
+      step: (run) => {
+        const value = operand(run);
+        run.charge(1);
+        return value !== false;
       },
     };
   }
@@ -321,41 +328,31 @@ class Planner {
     const accumulator = this.#declare(expr.accumulator);
     const first = this.#declare(expr.variable);
     const second = expr.variable2 === undefined ? -1 : this.#declare(expr.variable2);
-    const condition = this.plan(expr.condition).step;
-    const step = this.plan(expr.step).step;
+    const step = this.#quantifier(expr, { range, first, second }) ?? this.#growingList(expr, { range, first, second });
+    if (step !== undefined) {
+      this.#scopes.length = depth;
+      return { step };
+    }
+    const parts = { condition: this.plan(expr.condition).step, step: this.plan(expr.step).step };
     this.#scopes.length = depth + 1;
     const result = this.plan(expr.result).step;
     this.#scopes.length = depth;
-    /** @returns whether to go on */
-    const turn = (run: Run): boolean => {
-      run.iterate();
-      if (condition(run) === false) return false;
-      run.locals[accumulator] = step(run);
-      return true;
-    };
-    return {
-      step: (run) => {
-        const over = range(run);
-        if (over instanceof CelFailure) return over;
-        run.locals[accumulator] = init(run);
-        if (over instanceof CelList) {
-          for (let at = 0; at < over.size; at++) {
-            if (second === -1) run.locals[first] = over.at(at);
-            else [run.locals[first], run.locals[second]] = [at, over.at(at)];
-            if (!turn(run)) break;
-          }
-        } else if (over instanceof CelMap) {
-          for (const key of over.keys()) {
-            run.locals[first] = key;
-            if (second !== -1) run.locals[second] = find(over, key) as CelValue;
-            if (!turn(run)) break;
-          }
-        } else {
-          return fail(`got '${typeNameOf(over)}', expected iterable type`);
-        }
-        return result(run);
-      },
-    };
+    return { step: fold({ range, init, accumulator, first, second, result, ...parts }) };
+  }
+
+  #quantifier(expr: Comprehension, over: FoldVariables & { readonly range: Step }): Step | undefined {
+    const parts = quantifierOf(expr);
+    return parts && quantifier({ ...over, predicate: this.plan(parts.predicate).step, decisive: parts.decisive });
+  }
+
+  #growingList(expr: Comprehension, over: FoldVariables & { readonly range: Step }): Step | undefined {
+    const parts = growingListOf(expr);
+    const sum = parts && this.#checked.references.get(parts.sum.id);
+    if (parts === undefined || sum?.kind !== "call" || sum.declaration.cost !== undefined) return undefined;
+    if (!sum.overloads.some((overload) => overload.id === "add_list" && overload.cost === undefined)) return undefined;
+    const predicate = parts.predicate && this.plan(parts.predicate).step;
+    const element = this.plan(parts.element).step;
+    return growingList({ ...over, predicate, element, listUnits: this.plan(parts.list).constant === undefined ? listCost : 0 });
   }
 
   #declare(name: string): number {
@@ -376,6 +373,45 @@ function named(bare: Step): Planned {
     const value = bare(run);
     run.charge(1);
     return value;
+  };
+  return { step, bare };
+}
+
+// The commonest of what is named: as one closure each, and not as one around another.
+
+function local(slot: number): Planned {
+  const step: Step = (run) => {
+    run.charge(1);
+    return run.locals[slot] as Result;
+  };
+  return { step, bare: (run) => run.locals[slot] as Result };
+}
+
+function variable(name: string): Planned {
+  const missing = fail(`no such attribute(s): ${name}`);
+  const step: Step = (run) => {
+    run.charge(1);
+    const bound = run.activation.get(name);
+    return bound === undefined ? missing : bound;
+  };
+  const bare: Step = (run) => {
+    const bound = run.activation.get(name);
+    return bound === undefined ? missing : bound;
+  };
+  return { step, bare };
+}
+
+function selected(operand: Step, field: string): Planned {
+  const step: Step = (run) => {
+    const value = operand(run);
+    run.charge(value instanceof CelFailure ? 1 : 2);
+    return value instanceof CelFailure ? value : selectField(value, field);
+  };
+  const bare: Step = (run) => {
+    const value = operand(run);
+    if (value instanceof CelFailure) return value;
+    run.charge(1);
+    return selectField(value, field);
   };
   return { step, bare };
 }

@@ -40,7 +40,7 @@ export class Run {
 
   constructor(activation: Activation, slots: number, options: EvaluationOptions) {
     this.activation = activation;
-    this.locals = new Array(slots).fill(null);
+    this.locals = slots === 0 ? noLocals : new Array(slots).fill(null);
     this.#limit = options.costLimit ?? Number.POSITIVE_INFINITY;
     this.#isInterrupted = options.isInterrupted;
   }
@@ -48,7 +48,11 @@ export class Run {
   /** @throws CelError past the limit */
   charge(units: number): void {
     this.cost += units;
-    if (this.cost > this.#limit) throw new CelError("operation cancelled: actual cost limit exceeded", "cost", this.cost);
+    if (this.cost > this.#limit) this.#refuse();
+  }
+
+  #refuse(): never {
+    throw new CelError("operation cancelled: actual cost limit exceeded", "cost", this.cost);
   }
 
   /** Called for each element of a comprehension. @throws CelError when nobody waits any longer */
@@ -57,6 +61,9 @@ export class Run {
     if (this.#isInterrupted?.() === true) throw new CelError("operation interrupted", "interrupted", this.cost);
   }
 }
+
+/** Of all expressions without comprehensions. */
+const noLocals: Result[] = [];
 
 /** Elements of comprehensions between two questions whether to go on, as upstream has it. */
 const interruptCheckFrequency = 100;

@@ -48,7 +48,7 @@ class GrowingList extends CelList {
 
 /** Numbers that are equal have one key. A whole double is a whole number. */
 function keyOf(key: CelValue): unknown {
-  if (!isNumber(key)) return key;
+  if (typeof key === "string" || !isNumber(key)) return key;
   const raw = rawNumber(key);
   if (typeof raw === "bigint" && raw >= Number.MIN_SAFE_INTEGER && raw <= Number.MAX_SAFE_INTEGER) return Number(raw);
   if (typeof raw === "number" && !Number.isSafeInteger(raw) && Number.isInteger(raw)) return BigInt(raw);

@@ -37,8 +37,10 @@ class JsonMap extends CelMap {
     return Object.keys(this.#object).length;
   }
   find(key: CelValue): CelValue | undefined {
-    if (typeof key !== "string" || !Object.hasOwn(this.#object, key)) return undefined;
-    return jsonValue(this.#object[key] as JsonValue);
+    if (typeof key !== "string") return undefined;
+    const value = this.#object[key];
+    if (value === undefined || typeof value === "function") return undefined; // What objects inherit are functions, but for one.
+    return key === "__proto__" && !Object.hasOwn(this.#object, key) ? undefined : jsonValue(value);
   }
   keys(): readonly CelValue[] {
     return Object.keys(this.#object);
