@@ -39,7 +39,6 @@ const skipped: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     "discovery/health/07-exclude-unknown-verbose",
     "discovery/health/08-readyz-verbose",
   ],
-  "PartialObjectMetadata is not there yet": [/^negotiation\/partial\//, "negotiation/protobuf/05-partial"],
   "a fresh server's history begins at revision 1; the recorded one had compacted it": [
     /^list\/resource-version\/\d+-rv-1-Exact-/,
     "watch/parameters/13-old-rv",

@@ -8,6 +8,7 @@ import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext, Shape } from "../contract.ts";
 import type { Shown } from "../representation/contract.ts";
 import { metaObject } from "../representation/meta-object.ts";
+import { checkSingle, metadataShown, metadataView } from "../representation/partial-metadata.ts";
 import { tableBookmark, tableEvent, tableShown } from "../representation/table.ts";
 import { encodeWithVersion } from "../representation/version.ts";
 import { objectView } from "../representation/view.ts";
@@ -42,8 +43,15 @@ function shownEvents(shape: Shape, resolved: Resolved, clock: Clock): ShownEvent
       bookmark: (metadata, isFirst) => tableShown(shape, () => tableBookmark(bareObject(resolved, metadata), resolved, shape, clock.now(), isFirst)),
     };
   }
-  const view = objectView(resolved);
-  return { object: view.of, bookmark: (metadata) => shownBookmark(resolved, metadata) };
+  if (shape.kind === "metadata") {
+    const { definition } = resolved.resource;
+    checkSingle(shape, definition);
+    return {
+      object: metadataView(shape, resolved).of,
+      bookmark: (metadata) => metadataShown(shownBookmark(resolved, metadata), shape, definition),
+    };
+  }
+  return { object: objectView(resolved).of, bookmark: (metadata) => shownBookmark(resolved, metadata) };
 }
 
 function shownBookmark(resolved: Resolved, metadata: BookmarkMetadata): Shown {

@@ -4,6 +4,7 @@ import { type ListResult, listEntries } from "../../registry/list.ts";
 import { parseListOptions } from "../../registry/list-options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
+import { checkList, metadataView } from "../representation/partial-metadata.ts";
 import { type PieceMemory, sendPieces } from "../representation/pieces.ts";
 import { tablePieces } from "../representation/table.ts";
 import { objectView } from "../representation/view.ts";
@@ -15,11 +16,15 @@ export async function listObjects(context: RequestContext, _registry: RegistryCo
   await sendEntries(context, await listEntries(resource, namespaceOf(context), parseListOptions(context.info.query)), memory);
 }
 
-/** Answers with a collection in the form that was asked for. */
+/** Answers with a collection in the form that was asked for. @throws ApiError 406 where a single object was asked for */
 export async function sendEntries(context: RequestContext, result: ListResult, memory: PieceMemory): Promise<void> {
   const { shape, encoding } = context.representation;
   const resolved = context.resolved as Resolved;
-  if (shape.kind === "object") return sendPieces(context, await encoding.list(objectView(resolved), result, memory), memory);
+  if (shape.kind === "metadata") checkList(shape, resolved.resource);
+  if (shape.kind !== "table") {
+    const view = shape.kind === "object" ? objectView(resolved) : metadataView(shape, resolved);
+    return sendPieces(context, await encoding.list(view, result, memory), memory);
+  }
   assert.ok(encoding.document !== undefined, "negotiation finds an encoding that has Tables");
   const pieces = tablePieces(result.entries, resolved, shape, result.meta, context.receivedAt);
   await sendPieces(context, encoding.document(pieces, memory), memory);

@@ -16,6 +16,7 @@ import { scaleMapping, updateScale } from "../../registry/scale.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import type { Shown } from "../representation/contract.ts";
+import { checkSingle, metadataShown } from "../representation/partial-metadata.ts";
 import { tableOfScale, tableShown } from "../representation/table.ts";
 import { encodeWithVersion, type VersionedJson } from "../representation/version.ts";
 import { sendShown } from "../respond.ts";
@@ -70,9 +71,16 @@ function sendScale(context: RequestContext, scale: KubeObject): void {
   const { shape } = representation;
   const { kind, schema } = scaleKind(context);
   const encode = (): VersionedJson => encodeWithVersion(scale, schema);
-  const shown: Shown =
-    shape.kind === "table"
-      ? tableShown(shape, () => tableOfScale(scale, encode, shape, receivedAt))
-      : { apiVersion: scaleVersion, kind, json: () => encode().json, message: () => encodeProtobuf(scale, schema) };
+  const shown: Shown = { apiVersion: scaleVersion, kind, json: () => encode().json, message: () => encodeProtobuf(scale, schema) };
+  if (shape.kind === "metadata") {
+    checkSingle(shape, { group: "autoscaling", kind, custom: false });
+    return sendShown(context, 200, metadataShown(shown, shape, { custom: false }));
+  }
+  if (shape.kind === "table")
+    return sendShown(
+      context,
+      200,
+      tableShown(shape, () => tableOfScale(scale, encode, shape, receivedAt)),
+    );
   sendShown(context, 200, shown);
 }

@@ -106,13 +106,17 @@ function targetOf(parameters: ReadonlyMap<string, string>): Target | undefined {
   return { group: group ?? "", version: version ?? "", kind: kind ?? "" };
 }
 
+const shapeKinds: readonly string[] = ["Table", "PartialObjectMetadata", "PartialObjectMetadataList"];
+
 function isShape({ group, version, kind }: Target): boolean {
-  return group === "meta.k8s.io" && (version === "v1" || version === "v1beta1") && kind === "Table";
+  return group === "meta.k8s.io" && (version === "v1" || version === "v1beta1") && shapeKinds.includes(kind);
 }
 
 function shapeOf(target: Target | undefined, query: URLSearchParams): Shape {
   if (target === undefined) return wholeObjects;
-  return { kind: "table", version: target.version === "v1" ? "v1" : "v1beta1", includeObject: includeObject(query.get("includeObject")) };
+  const version = target.version === "v1" ? "v1" : "v1beta1";
+  if (target.kind !== "Table") return { kind: "metadata", version, list: target.kind === "PartialObjectMetadataList" };
+  return { kind: "table", version, includeObject: includeObject(query.get("includeObject")) };
 }
 
 function includeObject(value: string | null): "None" | "Metadata" | "Object" {

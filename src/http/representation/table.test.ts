@@ -3,18 +3,7 @@ import { after, before, describe, test } from "node:test";
 import type { Resolved, ResourceStore } from "../../resource/contract.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-registry.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
-import { metadataOf, tableBody, tableBookmark, tableEvent, tableOfObject, tableOfScale, tablePieces } from "./table.ts";
-
-const metadataRows: [what: string, json: string, want: string][] = [
-  ["alone", '{"metadata":{}}', "{}"],
-  ["nested", '{"metadata":{"a":{"b":{}},"c":1},"spec":{}}', '{"a":{"b":{}},"c":1}'],
-  ["braces and quotes in texts", String.raw`{"metadata":{"a":"}\"}","b":"\\"},"spec":{}}`, String.raw`{"a":"}\"}","b":"\\"}`],
-  ["another member named so, later", '{"metadata":{"name":"é{"},"spec":{"metadata":{"x":1}}}', '{"name":"é{"}'],
-];
-
-for (const [what, json, want] of metadataRows) {
-  test(`metadata: ${what}`, () => assert.equal(metadataOf({ json: Buffer.from(json), itemOffset: 1 }).toString(), want));
-}
+import { tableBody, tableBookmark, tableEvent, tableOfObject, tableOfScale, tablePieces } from "./table.ts";
 
 describe("tables of stored objects", () => {
   const now = Date.UTC(2020, 0, 1);

@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import type { KubeObject } from "../../api/object.ts";
 import type { ListMeta } from "../../registry/list.ts";
 import { defaultColumns, scaleColumns } from "../../resource/common-columns.ts";
-import type { Column, Resolved, ResourceStore, TimedCell } from "../../resource/contract.ts";
+import type { Column, Resolved, ResourceDefinition, ResourceStore, TimedCell } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Shape } from "../contract.ts";
 import type { Shown } from "./contract.ts";
 import { MessageCache } from "./message-cache.ts";
+import { metadataOf } from "./partial-metadata.ts";
 import { type Piece, pieceBytes } from "./pieces.ts";
 import { encodeAtVersion, encodeWithVersion, entryAtVersion, type VersionedJson } from "./version.ts";
 
@@ -63,7 +64,12 @@ export function tableBookmark(object: KubeObject, resolved: Resolved, form: Tabl
   const columns = columnsOf(resolved);
   const { resourceVersion = "", annotations } = object.metadata;
   const shown = form.includeObject === "None" && annotations !== undefined ? { ...form, includeObject: "Metadata" as const } : form;
-  const row = encodeRow(headAt(rowHead(object, resolved, columns), now), () => encodeWithVersion(object, resolved.version.schema), shown);
+  const row = encodeRow(
+    headAt(rowHead(object, resolved, columns), now),
+    () => encodeWithVersion(object, resolved.version.schema),
+    shown,
+    resolved.resource.definition,
+  );
   return encodeTable([row], isFirst ? columns : undefined, form, { resourceVersion });
 }
 
@@ -72,12 +78,12 @@ export function tableOfObject(object: KubeObject, resolved: Resolved, form: Tabl
   const columns = columnsOf(resolved);
   const meta = { resourceVersion: object.metadata.resourceVersion ?? "" };
   const head = headAt(rowHead(object, resolved, columns), now);
-  return encodeTable([encodeRow(head, () => encodeAtVersion(object, resolved), form)], columns, form, meta);
+  return encodeTable([encodeRow(head, () => encodeAtVersion(object, resolved), form, resolved.resource.definition)], columns, form, meta);
 }
 
 /** @param scale an autoscaling/v1 Scale; used up @param encode writes it as it is served */
 export function tableOfScale(scale: KubeObject, encode: () => VersionedJson, form: TableForm, now: number): Buffer {
-  const row = encodeRow(headAt(headOf(scale, scaleColumns, ""), now), encode, form);
+  const row = encodeRow(headAt(headOf(scale, scaleColumns, ""), now), encode, form, { custom: false });
   return encodeTable([row], scaleColumns, form, { resourceVersion: scale.metadata.resourceVersion ?? "" });
 }
 
@@ -90,7 +96,8 @@ function* rowsOf(entries: Iterable<Entry>, resolved: Resolved, form: TableForm, 
   const store = resolved.resource.store as ResourceStore;
   const columns = columnsOf(resolved);
   const makeHead = (entry: Entry): RowHead => rowHead(store.decode(entry), resolved, columns);
-  for (const entry of entries) yield encodeRow(headAt(heads.get(entry, makeHead), now), () => entryAtVersion(entry, resolved), form);
+  for (const entry of entries)
+    yield encodeRow(headAt(heads.get(entry, makeHead), now), () => entryAtVersion(entry, resolved), form, resolved.resource.definition);
 }
 
 const headCaches = new WeakMap<Resolved, MessageCache<RowHead>>(); // Of what never changes but with the time of day: entries, with their columns.
@@ -180,40 +187,17 @@ function encodeCell(value: unknown): string {
 }
 
 /** @param whole the object's JSON, asked for only when it shows */
-function encodeRow(head: string, whole: () => VersionedJson, { includeObject, version }: TableForm): readonly Buffer[] {
+function encodeRow(
+  head: string,
+  whole: () => VersionedJson,
+  { includeObject, version }: TableForm,
+  definition: Pick<ResourceDefinition, "custom">,
+): readonly Buffer[] {
   if (includeObject === "None") return [Buffer.from(`${head}null}`)];
   if (includeObject === "Object") return [Buffer.from(head), whole().json, closeBrace];
   const partial = `${head}{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
-  return [Buffer.from(partial), metadataOf(whole()), closeBraces];
+  return [Buffer.from(partial), metadataOf(whole().json, definition), closeBraces];
 }
 
 const closeBrace = Buffer.from("}");
 const closeBraces = Buffer.from("}}");
-const metadataLabel = Buffer.from('"metadata":');
-const quote = 0x22;
-const backslash = 0x5c;
-const open = 0x7b;
-const close = 0x7d;
-
-/** The bytes of the metadata, which follow kind and apiVersion in every object we encode. */
-export function metadataOf({ json, itemOffset }: VersionedJson): Buffer {
-  const start = json.indexOf(metadataLabel, itemOffset) + metadataLabel.length;
-  let depth = 0;
-  for (let at = start; at < json.length; at++) {
-    const byte = json[at];
-    if (byte === quote) at = endOfString(json, at);
-    else if (byte === open) depth++;
-    else if (byte === close && --depth === 0) return json.subarray(start, at + 1);
-  }
-  throw new Error("metadata has no end");
-}
-
-/** @param at of the opening quote @returns where the closing one is */
-function endOfString(json: Buffer, at: number): number {
-  for (let end = json.indexOf(quote, at + 1); end >= 0; end = json.indexOf(quote, end + 1)) {
-    let before = end - 1;
-    while (json[before] === backslash) before--;
-    if ((end - before) % 2 === 1) return end;
-  }
-  return json.length;
-}

@@ -1,0 +1,117 @@
+/**
+ * Objects without all but their metadata: meta.k8s.io PartialObjectMetadata, `v1` and `v1beta1`, and lists of it.
+ * Source: resource-api §4.4; upstream's transformation of answers.
+ */
+import assert from "node:assert/strict";
+import { ApiError } from "../../api/errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { memberBytes } from "../../lib/json/member.ts";
+import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
+import { decodeJson } from "../../lib/schema/decode.ts";
+import { encodeValue } from "../../lib/schema/encode.ts";
+import { builtinSchema } from "../../resource/builtin-schemas.ts";
+import type { Resolved, ResourceDefinition } from "../../resource/contract.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import type { Shape } from "../contract.ts";
+import type { Shown, View } from "./contract.ts";
+import { MessageCache } from "./message-cache.ts";
+
+export type MetadataShape = Shape & { kind: "metadata" };
+
+type Version = MetadataShape["version"];
+
+const metaPackage = "io.k8s.apimachinery.pkg.apis.meta.v1";
+const kind = "PartialObjectMetadata";
+const label = Buffer.from('"metadata":');
+const tail = Buffer.from("}");
+const heads = { v1: headOf("v1"), v1beta1: headOf("v1beta1") };
+
+function headOf(version: Version): Buffer {
+  return Buffer.from(`{"kind":"${kind}","apiVersion":"meta.k8s.io/${version}","metadata":`);
+}
+
+/** The metadata of stored objects: slices of what the cache holds. */
+export function metadataView({ version }: Pick<MetadataShape, "version">, resolved: Resolved): View {
+  const { definition } = resolved.resource;
+  const metadata = (entry: Entry): Buffer => metadataOf(entry.json, definition);
+  const message: View["message"] = (entry, { keep }) => {
+    const cache = cacheOf(definition);
+    const encode = (): Buffer => messageOf(metadata(entry));
+    return keep ? cache.get(entry, encode) : (cache.peek(entry) ?? encode());
+  };
+  return {
+    apiVersion: `meta.k8s.io/${version}`,
+    kind,
+    listKind: `${kind}List`,
+    of: (entry) => ({ ...shownOf(() => metadata(entry), version), message: () => message(entry, { keep: true }) }),
+    itemHead: heads[version],
+    item: (entry) => ({ json: metadata(entry), itemOffset: 0 }),
+    itemTail: tail,
+    message,
+    listFields: version === "v1" ? { metadata: 1, items: 2 } : { metadata: 2, items: 1 },
+    sorted: false,
+  };
+}
+
+/** The metadata of what is not stored. */
+export function metadataShown({ json }: Shown, { version }: Pick<MetadataShape, "version">, definition: Pick<ResourceDefinition, "custom">): Shown {
+  return shownOf(() => metadataOf(json(), definition), version);
+}
+
+function shownOf(metadata: () => Buffer, version: Version): Shown {
+  return {
+    apiVersion: `meta.k8s.io/${version}`,
+    kind,
+    json: () => Buffer.concat([heads[version], metadata(), tail]),
+    message: () => messageOf(metadata()),
+  };
+}
+
+/** @param json of an object @returns that of its metadata, which upstream has in the order of the struct even where the object's keys are sorted */
+export function metadataOf(json: Buffer, { custom }: Pick<ResourceDefinition, "custom">): Buffer {
+  const bytes = memberBytes(json, label);
+  assert.ok(bytes !== undefined, "every object has metadata");
+  if (!custom) return bytes;
+  const schema = builtinSchema(`${metaPackage}.ObjectMeta`);
+  return Buffer.from(encodeValue(decodeJson(bytes, schema).object, schema));
+}
+
+function messageOf(metadata: Buffer): Buffer {
+  const object = { metadata: decodeJson(metadata, builtinSchema(`${metaPackage}.ObjectMeta`)).object as unknown as KubeObject["metadata"] };
+  return encodeProtobuf(object, builtinSchema(`${metaPackage}.${kind}`), { expectedBytes: metadata.length });
+}
+
+/** Of a resource's messages, which are the same at all versions. Each half of what is kept. */
+const keptBytesMax = 8 << 20;
+const caches = new WeakMap<ResourceDefinition, MessageCache>(); // Of what never changes: entries.
+
+function cacheOf(definition: ResourceDefinition): MessageCache {
+  let cache = caches.get(definition);
+  if (cache === undefined) {
+    cache = new MessageCache({ halfBytesMax: keptBytesMax });
+    caches.set(definition, cache);
+  }
+  return cache;
+}
+
+/** @param object what is answered @throws ApiError 406 when lists are asked for */
+export function checkSingle({ list }: MetadataShape, object: Pick<ResourceDefinition, "group" | "kind" | "custom">): void {
+  if (list) throw unfit(`you requested ${kind}List, but the requested object is not a list (*${goType(object, object.kind)})`);
+}
+
+/** @throws ApiError 406 when single objects are asked for */
+export function checkList({ list }: MetadataShape, { definition }: Resolved["resource"]): void {
+  if (!list) throw unfit(`you requested ${kind}, but the requested object is a list (*${goType(definition, definition.listKind)})`);
+}
+
+function unfit(message: string): ApiError {
+  return new ApiError({ code: 406, reason: "NotAcceptable", message });
+}
+
+/** What upstream's server calls a type: its internal package and the kind. */
+function goType({ group, custom, kind }: Pick<ResourceDefinition, "group" | "kind" | "custom">, name: string): string {
+  if (custom) return name === kind ? "unstructured.Unstructured" : "unstructured.UnstructuredList";
+  if (group === "" || group === "events.k8s.io") return `core.${name}`;
+  if (group === "internal.apiserver.k8s.io") return `apiserverinternal.${name}`;
+  return `${group.slice(0, group.indexOf(".") < 0 ? undefined : group.indexOf("."))}.${name}`;
+}

@@ -1,0 +1,40 @@
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+
+/**
+ * The bytes of a member's value, which is an object or an array; nothing is parsed, and nothing after it is looked at.
+ * @param json a compact object
+ * @param label `"name":`
+ * @returns a view of them; undefined when there is no such member
+ */
+export function memberBytes(json: Buffer, label: Buffer): Buffer | undefined {
+  let depth = 0;
+  let start = -1;
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === quote) {
+      // In a compact text a colon follows a key alone.
+      if (depth === 1 && start < 0 && json.compare(label, 0, label.length, at, at + label.length) === 0) start = at + label.length;
+      at = endOfString(json, at);
+    } else if (byte === openBrace || byte === openBracket) depth++;
+    else if (byte === closeBrace || byte === closeBracket) {
+      depth--;
+      if (depth === 1 && start >= 0) return json.subarray(start, at + 1);
+    }
+  }
+  return undefined;
+}
+
+/** @param at of the opening quote @returns where the closing one is */
+function endOfString(json: Buffer, at: number): number {
+  for (let end = json.indexOf(quote, at + 1); end >= 0; end = json.indexOf(quote, end + 1)) {
+    let before = end - 1;
+    while (json[before] === backslash) before--;
+    if ((end - before) % 2 === 1) return end;
+  }
+  return json.length;
+}
