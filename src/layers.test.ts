@@ -11,6 +11,7 @@ const layers: [part: string, allowed: readonly string[]][] = [
   ["lib", []],
   ["data", []],
   ["api", ["lib"]],
+  ["cel-environment", ["api", "lib"]],
   ["storage", ["api"]],
   ["watch-cache", ["api", "lib", "contract"]],
   ["resource", ["api", "lib", "data", "watch-cache", "contract"]],

@@ -15,6 +15,11 @@ const bodyOfValue = (value: unknown): string => {
   return text.replace(htmlUnsafe, escapeHtml);
 };
 
+/** In the place of a value that is not shown. */
+export const omitted = Symbol("omitted");
+
+const shown = (what: string, value: unknown): string => (value === omitted ? what : `${what}: ${bodyOfValue(value)}`);
+
 /** Errors told at once. Each is longer than what it is about: a body of 3 MiB could ask for an answer of a hundred. Upstream tells all. */
 const causesMax = 1000;
 
@@ -30,8 +35,9 @@ export class FieldErrors {
     this.#add("FieldValueRequired", path, detail === "" ? "Required value" : `Required value: ${detail}`);
   }
 
+  /** @param value `omitted` when it is not to be shown */
   invalid(path: string, value: unknown, detail: string): void {
-    this.#add("FieldValueInvalid", path, `Invalid value: ${bodyOfValue(value)}: ${detail}`);
+    this.#add("FieldValueInvalid", path, `${shown("Invalid value", value)}: ${detail}`);
   }
 
   typeInvalid(path: string, value: unknown, detail: string): void {
@@ -49,7 +55,7 @@ export class FieldErrors {
   }
 
   duplicate(path: string, value: unknown): void {
-    this.#add("FieldValueDuplicate", path, `Duplicate value: ${bodyOfValue(value)}`);
+    this.#add("FieldValueDuplicate", path, shown("Duplicate value", value));
   }
 
   notFound(path: string, value: unknown): void {
@@ -58,6 +64,11 @@ export class FieldErrors {
 
   tooLong(path: string, bytesMax: number): void {
     this.#add("FieldValueTooLong", path, `Too long: may not be more than ${bytesMax} bytes`);
+  }
+
+  /** A mistake of ours. */
+  internal(path: string, detail: string): void {
+    this.#add("InternalError", path, `Internal error: ${detail}`);
   }
 
   tooMany(path: string, count: number, countMax: number): void {

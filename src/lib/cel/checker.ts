@@ -150,7 +150,7 @@ class Checker {
       this.references.set(expr.id, { kind: "variable", name, value: declared.value });
       return declared.type;
     }
-    if (!this.#options.types.hasType(name)) return undefined;
+    if (!this.#options.types.isNameable(name)) return undefined;
     this.references.set(expr.id, { kind: "variable", name, value: undefined });
     return typeOf(objectType(name));
   }

@@ -75,13 +75,20 @@ export interface FunctionDeclaration {
 export interface TypeResolver {
   /** Whether there is an object type of this name. */
   hasType(name: string): boolean;
+  /** Whether expressions may write its name. Types that are called after their place in a schema have names for messages only. */
+  isNameable(name: string): boolean;
   /** @returns the type of a field, undefined when the object type has no such field */
   fieldType(typeName: string, field: string): CelType | undefined;
   /** Makes `Name{field: value}`. @returns a failure when it cannot be made */
   create(typeName: string, fields: ReadonlyMap<string, CelValue>): Result;
 }
 
-export const noTypes: TypeResolver = { hasType: () => false, fieldType: () => undefined, create: (typeName) => fail(`unknown type: ${typeName}`) };
+export const noTypes: TypeResolver = {
+  hasType: () => false,
+  isNameable: () => false,
+  fieldType: () => undefined,
+  create: (typeName) => fail(`unknown type: ${typeName}`),
+};
 
 /** What may be switched on; off unless said otherwise. */
 export interface Features {

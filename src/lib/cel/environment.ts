@@ -136,6 +136,7 @@ function eitherOf(first: TypeResolver, second: TypeResolver): TypeResolver {
   const of = (name: string): TypeResolver => (first.hasType(name) ? first : second);
   return {
     hasType: (name) => first.hasType(name) || second.hasType(name),
+    isNameable: (name) => of(name).isNameable(name),
     fieldType: (name, field) => of(name).fieldType(name, field),
     create: (name, fields) => of(name).create(name, fields),
   };

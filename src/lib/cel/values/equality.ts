@@ -33,7 +33,7 @@ export function equal(left: CelValue, right: CelValue): boolean {
   if (isNumber(left)) return isNumber(right) && compareNumbers(left, right) === 0;
   if (typeof right !== "object") return false;
   if (left instanceof CelList) return right instanceof CelList && (left.equals(right) ?? equalLists(left, right));
-  if (left instanceof CelMap) return right instanceof CelMap && equalMaps(left, right);
+  if (left instanceof CelMap) return right instanceof CelMap && (left.equals(right) ?? equalMaps(left, right));
   if (left instanceof CelObject) return right instanceof CelObject && left.equals(right);
   if (left instanceof CelTimestamp) return right instanceof CelTimestamp && left.nanoseconds === right.nanoseconds;
   if (left instanceof CelDuration) return right instanceof CelDuration && left.nanoseconds === right.nanoseconds;

@@ -107,6 +107,11 @@ export abstract class CelMap {
   abstract find(key: CelValue): CelValue | undefined;
   /** In the order in which comprehensions see them. */
   abstract keys(): readonly CelValue[];
+
+  /** A map with its own equality (an object of a schema) answers here; undefined: entry by entry. */
+  equals(_other: CelMap): boolean | undefined {
+    return undefined;
+  }
 }
 
 /** A message: fields by name. */

@@ -1,0 +1,108 @@
+/**
+ * Which part of an old object a part of the new one was, and whether it has changed. Source: k8s.io/apiserver pkg/cel/common/equality.go and
+ * maplist.go
+ */
+import { type JsonSchema, valuesOf } from "../lib/cel/schema-types/index.ts";
+import { identical } from "../lib/json/values.ts";
+
+type JsonObject = { readonly [key: string]: unknown };
+
+export function isJsonObject(json: unknown): json is JsonObject {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
+
+export function memberOf(object: JsonObject, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** Finds elements of a list by their keys. Undefined when the list type has none: then nothing can be found. */
+export function itemsByKey(schema: JsonSchema, items: readonly unknown[]): ((element: unknown) => unknown) | undefined {
+  const keys = schema["x-kubernetes-list-map-keys"] ?? [];
+  if (schema["x-kubernetes-list-type"] !== "map" || keys.length === 0) return undefined;
+  let byKey: Map<string, unknown> | undefined;
+  return (element) => {
+    byKey ??= indexOf(keys, items);
+    const key = keyOf(keys, element);
+    return key === undefined ? undefined : byKey.get(key);
+  };
+}
+
+/** Of elements with the same keys the first counts. */
+function indexOf(keys: readonly string[], items: readonly unknown[]): Map<string, unknown> {
+  const index = new Map<string, unknown>();
+  for (const item of items) {
+    const key = keyOf(keys, item);
+    if (key !== undefined && !index.has(key)) index.set(key, item);
+  }
+  return index;
+}
+
+/** Undefined when a key is not there, or is no scalar. */
+function keyOf(keys: readonly string[], element: unknown): string | undefined {
+  if (!isJsonObject(element)) return undefined;
+  const parts: string[] = [];
+  for (const key of keys) {
+    const value = memberOf(element, key);
+    if (typeof value === "string") parts.push(JSON.stringify(value));
+    else if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") parts.push(String(value));
+    else return undefined;
+  }
+  return parts.join("\n");
+}
+
+/** A part of the new object and the part of the old one that it was. Parts of parts are made once. */
+export class Correlation {
+  readonly #schema: JsonSchema;
+  readonly #value: unknown;
+  readonly #old: unknown;
+  readonly #parts = new Map<string | number, Correlation>();
+  #isUnchanged: boolean | undefined;
+  #itemByKey: ((element: unknown) => unknown) | undefined;
+
+  constructor(schema: JsonSchema, value: unknown, old: unknown) {
+    this.#schema = schema;
+    this.#value = value;
+    this.#old = old;
+  }
+
+  /** Lists that are maps may be in another order. An object with members that its schema does not know counts as changed. */
+  get isUnchanged(): boolean {
+    this.#isUnchanged ??= this.#compare();
+    return this.#isUnchanged;
+  }
+
+  #compare(): boolean {
+    const [value, old] = [this.#value, this.#old];
+    if (Array.isArray(value) && Array.isArray(old)) {
+      if (value.length !== old.length) return false;
+      if (itemsByKey(this.#schema, old) === undefined || value.length === 0) return identical(value, old);
+      return value.every((_, index) => this.item(index)?.isUnchanged === true);
+    }
+    if (!isJsonObject(value) || !isJsonObject(old)) return identical(value, old);
+    const keys = Object.keys(value);
+    return keys.length === Object.keys(old).length && keys.every((key) => this.member(key)?.isUnchanged === true);
+  }
+
+  /** @returns undefined when the member is new, or nothing is known of it */
+  member(key: string): Correlation | undefined {
+    const [value, old] = [this.#value, this.#old];
+    if (!isJsonObject(value) || !isJsonObject(old) || !Object.hasOwn(value, key) || !Object.hasOwn(old, key)) return undefined;
+    const { properties } = this.#schema;
+    const schema = properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : valuesOf(this.#schema);
+    return schema === undefined ? undefined : this.#part(key, schema, value[key], old[key]);
+  }
+
+  /** Only elements of lists that are maps can be told. */
+  item(index: number): Correlation | undefined {
+    if (!Array.isArray(this.#value) || !Array.isArray(this.#old) || this.#schema.items === undefined) return undefined;
+    this.#itemByKey ??= itemsByKey(this.#schema, this.#old);
+    const old = this.#itemByKey?.(this.#value[index]);
+    return old === undefined ? undefined : this.#part(index, this.#schema.items, this.#value[index], old);
+  }
+
+  #part(at: string | number, schema: JsonSchema, value: unknown, old: unknown): Correlation {
+    const part = this.#parts.get(at) ?? new Correlation(schema, value, old);
+    this.#parts.set(at, part);
+    return part;
+  }
+}

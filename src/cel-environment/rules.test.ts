@@ -1,0 +1,80 @@
+/** Rules of custom resources: what they say of objects, and in what words. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FieldErrors } from "../api/field-errors.ts";
+import type { JsonSchema } from "../lib/cel/schema-types/index.ts";
+import { compileRules } from "./compile-rules.ts";
+import { validateRules } from "./validate-rules.ts";
+
+const rule = (text: string, rest = {}) => ({ "x-kubernetes-validations": [{ rule: text, ...rest }] });
+const object = (properties: { [name: string]: JsonSchema }, rest = {}): JsonSchema => ({ type: "object", properties, ...rest });
+
+interface Row {
+  readonly what: string;
+  readonly schema: JsonSchema;
+  readonly object: unknown;
+  readonly oldObject?: unknown;
+  readonly errors: readonly string[];
+  readonly warnings?: readonly string[];
+}
+
+function validate(row: Row): { errors: string[]; warnings: string[]; budget: number } {
+  const root = compileRules(row.schema);
+  assert(root !== undefined);
+  const errors = new FieldErrors();
+  const warnings: string[] = [];
+  const budget = validateRules(root, {
+    object: row.object,
+    oldObject: row.oldObject,
+    errors,
+    warn: (message) => warnings.push(message),
+    ratcheting: true,
+  });
+  return { errors: errors.causes.map(({ field, message }) => `${field}: ${message}`), warnings, budget };
+}
+
+const int: JsonSchema = { type: "integer" };
+
+const rows: readonly Row[] = [
+  {
+    what: "a rule at the root that holds",
+    schema: object({ replicas: int, max: int }, rule("self.replicas <= self.max")),
+    object: { replicas: 1, max: 2 },
+    errors: [],
+  },
+  {
+    what: "a rule at the root that does not",
+    schema: object({ replicas: int, max: int }, rule("self.replicas <= self.max")),
+    object: { replicas: 3, max: 2 },
+    errors: ["<nil>: Invalid value: failed rule: self.replicas <= self.max"],
+  },
+  {
+    what: "a message, a reason and a path",
+    schema: object({ spec: object({ n: int }, rule("self.n > 1", { message: " too few ", reason: "FieldValueRequired", fieldPath: ".n" })) }),
+    object: { spec: { n: 1 } },
+    errors: ["spec.n: Required value: too few"],
+  },
+  {
+    what: "transition rules",
+    schema: object({ n: { ...int, ...rule("self >= oldSelf", { messageExpression: "'shrank from ' + string(oldSelf)" }) } }),
+    object: { n: 1 },
+    oldObject: { n: 2 },
+    errors: ["n: Invalid value: 1: shrank from 2"],
+  },
+  {
+    what: "what has not changed may stay",
+    schema: object({ spec: object({ n: { ...int, ...rule("self > 1") } }) }),
+    object: { spec: { n: 1 } },
+    oldObject: { spec: { n: 1 } },
+    errors: [],
+    warnings: ["spec.n: Invalid value: 1: failed rule: self > 1"],
+  },
+];
+
+for (const row of rows) {
+  test(row.what, () => {
+    const { errors, warnings } = validate(row);
+    assert.deepEqual(errors, row.errors);
+    assert.deepEqual(warnings, row.warnings ?? []);
+  });
+}

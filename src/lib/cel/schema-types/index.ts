@@ -1,0 +1,8 @@
+/** Types, sizes and values of data that a JSON schema describes. */
+export * from "./decl-type.ts";
+export { declTypeOfSchema, maxRequestBytes } from "./decl-type-of-schema.ts";
+export { escapeName, isReserved, unescapeName } from "./escape.ts";
+export * from "./json-schema.ts";
+export type { Wrap } from "./schema-objects.ts";
+export { wrapOf } from "./schema-value.ts";
+export { sizeHintsOf, type TypeRegistry, typeRegistry } from "./type-registry.ts";
