@@ -36,7 +36,6 @@ test("v3: a kind", () => {
       immutable: { description: "for good", type: "boolean" },
       kind: { type: "string" },
       metadata: {
-        description: "about it",
         default: {},
         allOf: [{ $ref: "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta" }],
       },
@@ -84,7 +83,7 @@ const fields: [definition: string, field: string, inV2: unknown, inV3: unknown][
     "io.k8s.api.core.v1.ServicePort",
     "targetPort",
     { $ref: "#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString" },
-    { $ref: "#/components/schemas/io.k8s.apimachinery.pkg.util.intstr.IntOrString" },
+    { allOf: [{ $ref: "#/components/schemas/io.k8s.apimachinery.pkg.util.intstr.IntOrString" }] },
   ],
   [
     "io.k8s.api.core.v1.PodSpec",

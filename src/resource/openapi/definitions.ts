@@ -85,15 +85,27 @@ function fieldBody(struct: Struct, field: Field, writer: Writer): Json {
   // A field may merge otherwise than its type does; the definition is the type's all the same.
   const type = field.mapType === "granular" && field.type.kind === "struct" ? builtinSchema(field.type.definition) : field.type;
   const body = typeBody(type, writer);
-  const description = fieldDescription(struct, field, "$ref" in body, writer);
-  const byDefault = writer.dialect.version === "v3" ? fieldDefault(field) : undefined;
-  return withSiblings(body, { description, default: byDefault, extensions: fieldExtensions(field) }, writer.dialect);
+  const described = !isUndescribed(struct, field);
+  const siblings: Siblings = {
+    description: described ? fieldDescription(struct, field, writer) : undefined,
+    default: writer.dialect.version === "v3" ? fieldDefault(field) : undefined,
+    extensions: fieldExtensions(field),
+    wrapped: described,
+  };
+  return withSiblings(body, siblings, writer.dialect);
 }
 
-/** What is known of the field; else, of a field that refers to a type, what the type says of itself. */
-function fieldDescription({ definition }: Struct, { name, type }: Field, refers: boolean, { descriptions }: Writer): string | undefined {
-  if (Object.hasOwn(undescribed, definition) && undescribed[definition]?.includes(name)) return undefined;
-  return descriptions.field(definition, name) ?? (refers && type.kind === "struct" ? descriptions.type(type.definition) : undefined);
+/**
+ * What is known of the field. Of fields that refer to a type nothing is: what the type says of itself stands for it in v2, where nobody looks
+ * further, and not in v3, where readers would see it twice.
+ */
+function fieldDescription({ definition }: Struct, { name, type }: Field, { descriptions, dialect }: Writer): string | undefined {
+  const ofType = type.kind === "struct" && dialect.version === "v2" ? descriptions.type(type.definition) : undefined;
+  return descriptions.field(definition, name) ?? ofType;
+}
+
+function isUndescribed({ definition }: Struct, { name }: Field): boolean {
+  return Object.hasOwn(undescribed, definition) && undescribed[definition]?.includes(name) === true;
 }
 
 /** Fields that upstream's documents say nothing about; it shows in the form of their reference. */
@@ -126,12 +138,14 @@ interface Siblings {
   readonly description?: string | undefined;
   readonly default?: unknown;
   readonly extensions?: Json;
+  /** Something is said in upstream's document, even if not here. */
+  readonly wrapped?: boolean;
 }
 
 /** Adds what else is to be said, each in its place; a reference that has siblings is wrapped in v3. */
-function withSiblings(body: Json, { description, default: byDefault, extensions = {} }: Siblings, { version }: Dialect): Json {
+function withSiblings(body: Json, { description, default: byDefault, extensions = {}, wrapped = false }: Siblings, { version }: Dialect): Json {
   const { type, format, ...rest } = body;
-  const siblings = description !== undefined || byDefault !== undefined || Object.keys(extensions).length > 0;
+  const siblings = wrapped || description !== undefined || byDefault !== undefined || Object.keys(extensions).length > 0;
   return {
     ...(description !== undefined && { description }),
     ...(type !== undefined && { type }),
