@@ -1,0 +1,108 @@
+/**
+ * A schema as CustomResourceDefinitions write it (apiextensions.k8s.io/v1 `JSONSchemaProps`): plain JSON, decoded and never changed afterwards.
+ * It fits wherever `lib/cel` asks for a schema.
+ */
+
+export interface SchemaRule {
+  readonly rule: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly reason?: string;
+  readonly fieldPath?: string;
+  readonly optionalOldSelf?: boolean;
+}
+
+export interface JsonSchemaProps {
+  readonly id?: string;
+  readonly $schema?: string;
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly title?: string;
+  readonly default?: unknown;
+  readonly maximum?: number | bigint;
+  readonly exclusiveMaximum?: boolean;
+  readonly minimum?: number | bigint;
+  readonly exclusiveMinimum?: boolean;
+  readonly maxLength?: number | bigint;
+  readonly minLength?: number | bigint;
+  readonly pattern?: string;
+  readonly maxItems?: number | bigint;
+  readonly minItems?: number | bigint;
+  readonly uniqueItems?: boolean;
+  readonly multipleOf?: number | bigint;
+  readonly enum?: readonly unknown[];
+  readonly maxProperties?: number | bigint;
+  readonly minProperties?: number | bigint;
+  readonly required?: readonly string[];
+  /** A list of schemas is decoded and refused later. */
+  readonly items?: JsonSchemaProps;
+  readonly allOf?: readonly JsonSchemaProps[];
+  readonly oneOf?: readonly JsonSchemaProps[];
+  readonly anyOf?: readonly JsonSchemaProps[];
+  readonly not?: JsonSchemaProps;
+  readonly properties?: SchemaMap;
+  readonly additionalProperties?: JsonSchemaProps | boolean;
+  readonly patternProperties?: SchemaMap;
+  /** Values are schemas, or lists of names. */
+  readonly dependencies?: { readonly [name: string]: JsonSchemaProps | readonly string[] };
+  readonly additionalItems?: JsonSchemaProps | boolean;
+  readonly definitions?: SchemaMap;
+  readonly externalDocs?: { readonly description?: string; readonly url?: string };
+  readonly example?: unknown;
+  readonly nullable?: boolean;
+  readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
+  readonly "x-kubernetes-embedded-resource"?: boolean;
+  readonly "x-kubernetes-int-or-string"?: boolean;
+  readonly "x-kubernetes-list-map-keys"?: readonly string[];
+  readonly "x-kubernetes-list-type"?: string;
+  readonly "x-kubernetes-map-type"?: string;
+  readonly "x-kubernetes-validations"?: readonly SchemaRule[];
+}
+
+export interface SchemaMap {
+  readonly [name: string]: JsonSchemaProps;
+}
+
+/** By name, sorted, so that errors come in an order of their own (upstream's changes from call to call). */
+export function sortedSchemas(schemas: SchemaMap | undefined): [name: string, schema: JsonSchemaProps][] {
+  return schemas === undefined ? [] : Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** What `items` says where it is a list of schemas, which no structural schema has. */
+export function itemSchemas(schema: JsonSchemaProps): readonly JsonSchemaProps[] {
+  return Array.isArray(schema.items) ? schema.items : [];
+}
+
+/** What `items` says where it is one schema. */
+export function itemSchema(schema: JsonSchemaProps): JsonSchemaProps | undefined {
+  return Array.isArray(schema.items) ? undefined : schema.items;
+}
+
+/** The schema of all properties that have no name of their own. */
+export function valueSchema({ additionalProperties }: JsonSchemaProps): JsonSchemaProps | undefined {
+  return typeof additionalProperties === "object" ? additionalProperties : undefined;
+}
+
+/**
+ * Goes through a schema and everything within, in no order that matters, until `found` says yes.
+ * @param found must not keep what it is given
+ */
+export function schemaHas(schema: JsonSchemaProps | undefined, found: (schema: JsonSchemaProps) => boolean): boolean {
+  if (schema === undefined) return false;
+  if (found(schema)) return true;
+  return childrenOf(schema).some((child) => schemaHas(child, found));
+}
+
+function childrenOf(schema: JsonSchemaProps): JsonSchemaProps[] {
+  const children: JsonSchemaProps[] = [...itemSchemas(schema), ...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  const items = itemSchema(schema);
+  if (items !== undefined) children.push(items);
+  if (schema.not !== undefined) children.push(schema.not);
+  for (const map of [schema.properties, schema.patternProperties, schema.definitions]) if (map !== undefined) children.push(...Object.values(map));
+  for (const either of [schema.additionalProperties, schema.additionalItems, ...Object.values(schema.dependencies ?? {})]) {
+    if (typeof either === "object" && !Array.isArray(either)) children.push(either as JsonSchemaProps);
+  }
+  return children;
+}
