@@ -46,12 +46,15 @@ export function ruleEnvironments(base: Environment, type: DeclType): RuleEnviron
   return { plain: withOldSelf(self), optional: withOldSelf(optionalType(self)), sizes: sizeHintsOf(type) };
 }
 
-/** @param schema the node that the rule stands at */
-export function compileRule(rule: ValidationRule, schema: JsonSchema, environments: RuleEnvironments): CompiledRule {
+/**
+ * @param schema the node that the rule stands at
+ * @param forMessage what its message expression may use, when that is something else
+ */
+export function compileRule(rule: ValidationRule, schema: JsonSchema, environments: RuleEnvironments, forMessage = environments): CompiledRule {
   const nothing = { rule, expression: undefined, messageExpression: undefined, usesOldSelf: false, fieldPath: "" };
   if (rule.rule.trim() === "") return nothing;
-  const environment = rule.optionalOldSelf === true ? environments.optional : environments.plain;
-  const expression = compile(rule.rule, environment, environments.sizes, {
+  const variables = rule.optionalOldSelf === true ? "optional" : "plain";
+  const expression = compile(rule.rule, environments[variables], environments.sizes, {
     prefix: "",
     type: "bool",
     mismatch: "cel expression must evaluate to a bool",
@@ -61,7 +64,7 @@ export function compileRule(rule: ValidationRule, schema: JsonSchema, environmen
   const messageExpression =
     rule.messageExpression === undefined || rule.messageExpression === ""
       ? undefined
-      : compile(rule.messageExpression, environment, environments.sizes, {
+      : compile(rule.messageExpression, forMessage[variables], environments.sizes, {
           prefix: "messageExpression ",
           type: "string",
           mismatch: "messageExpression must evaluate to a string",
