@@ -156,18 +156,22 @@ function parseClause(text: string): Clause[] {
   const [type = "", subtype = "", ...more] = range.split("/").map(trim);
   if (more.length > 0 || (subtype === "" && type !== "*")) return [];
   const parameters = new Map<string, string>();
+  let quality = 1;
   for (const parameter of rest) {
     const [name = "", value = "", ...others] = parameter.split("=");
-    if (value !== "" && others.length === 0) parameters.set(trim(name), trim(value));
+    if (value === "" || others.length > 0) continue;
+    if (trim(name) === "q") quality = parseQuality(value);
+    else parameters.set(trim(name), trim(value));
   }
-  const quality = parseQuality(parameters.get("q"));
-  parameters.delete("q");
   return [{ type: `${type}/${subtype === "" ? "*" : subtype}`, quality, parameters }];
 }
 
-function parseQuality(text: string | undefined): number {
-  if (text === undefined) return 1;
-  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : 0;
+/** As Go's ParseFloat reads it, 0 where it does not; but for hexadecimal digits, which nobody sends. */
+function parseQuality(text: string): number {
+  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text)) return Number(text);
+  const infinite = /^([+-]?)inf(?:inity)?$/i.exec(text);
+  if (infinite !== null) return infinite[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  return text.toLowerCase() === "nan" ? Number.NaN : 0; // Nothing is more than it, or less.
 }
 
 /** Spaces alone. */

@@ -1,0 +1,90 @@
+/**
+ * What upstream's router and negotiation choose: scripts/negotiation-golden makes the file, and with COXSWAIN_TEST_FULL=1 and Go at hand it is made
+ * again and compared.
+ */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { ApiError } from "../../api/errors.ts";
+import type { Resolved } from "../../resource/contract.ts";
+import { ask } from "../../testing/request-context.ts";
+import type { RequestContext, Shape } from "../contract.ts";
+import { negotiate, negotiatePlain } from "./negotiate.ts";
+
+const text = gunzipSync(readFileSync(join(import.meta.dirname, "testdata/negotiation.jsonl.gz")));
+
+interface Row {
+  readonly verb: "get" | "list" | "watch";
+  readonly custom?: boolean;
+  readonly plain?: boolean;
+  readonly accept: string;
+  readonly query?: string;
+  readonly userAgent?: string;
+  /** Media type, whether it is pretty, and what objects are turned into; or the refusal. */
+  readonly want: string;
+}
+
+const paths = { get: "/api/v1/namespaces/n/configmaps/x?", list: "/api/v1/configmaps?", watch: "/api/v1/configmaps?watch=1&" };
+
+/** @returns as the rows have it */
+async function choice({ verb, custom = false, plain = false, accept, query = "", userAgent = "" }: Row): Promise<string> {
+  let told = "";
+  const run = (context: RequestContext): void => {
+    context.resolved = { resource: { definition: { custom } } } as Resolved;
+    told = plain ? chosenPlain(context) : chosen(context, verb);
+    context.exchange.respond(200, {});
+  };
+  await ask(run, { path: paths[verb] + query, headers: { "user-agent": userAgent, ...(accept !== "" && { accept }) } });
+  return told;
+}
+
+function chosen(context: RequestContext, verb: Row["verb"]): string {
+  try {
+    const { encoding, shape } = negotiate(context);
+    const pretty = encoding.pretty === undefined && encoding.mediaType === "application/json" && verb !== "watch"; // Watches never are.
+    return encoding.mediaType + (pretty ? " pretty" : "") + shapeText(shape);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return `${error.status.code} ${error.message}`;
+  }
+}
+
+function shapeText(shape: Shape): string {
+  if (shape.kind === "object") return "";
+  const kind = shape.kind === "table" ? "Table" : `PartialObjectMetadata${shape.list ? "List" : ""}`;
+  return ` ${kind} ${shape.version}`;
+}
+
+function chosenPlain(context: RequestContext): string {
+  const encoding = negotiatePlain(context);
+  if (encoding === undefined)
+    return "406 only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf";
+  return encoding.mediaType + (encoding.pretty === undefined && encoding.mediaType === "application/json" ? " pretty" : "");
+}
+
+test("answers have the form that upstream's have", async () => {
+  for (const line of text.toString().trim().split("\n")) {
+    const row = JSON.parse(line) as Row;
+    assert.equal(await choice(row), row.want, line);
+  }
+});
+
+const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+test("upstream's libraries still choose so", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
+  const cwd = join(import.meta.dirname, "../../../scripts/negotiation-golden");
+  const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input: text, maxBuffer: 64 << 20 });
+  assert.equal(status, 0, stderr.toString());
+  assert.ok(text.equals(stdout));
+});
+
+test("the other name of protobuf is taken as its own, and not told", async () => {
+  const svc = "application/vnd.svc.protobuf";
+  assert.equal(await choice({ verb: "get", accept: svc, want: "" }), svc);
+  assert.equal(
+    await choice({ verb: "get", accept: `${svc};as=Table;v=v1;g=meta.k8s.io`, want: "" }),
+    "406 only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+  );
+});
