@@ -239,6 +239,29 @@ const refused: [what: string, bytes: Buffer][] = [
 for (const [what, bytes] of refused)
   test(`refused: ${what}`, () => assert.throws(() => decodeProtobuf(bytes, builtinSchema(`${core}.ConfigMap`)), ProtobufError));
 
+/** As upstream's generated code says it. */
+const messages: [what: string, definition: string, hex: string, want: string | object][] = [
+  ["a field of more than 29 bits is not known", `${core}.ConfigMap`, "808080801000", {}],
+  ["a field of 32 bits and more is those 32", `${core}.ConfigMap`, "a0808080800101", { immutable: true }],
+  ["field number 0", `${core}.ConfigMap`, "0200", "proto: ConfigMap: illegal tag 0 (wire type 2)"],
+  ["a negative field number", `${meta}.ObjectMeta`, "fffeffffffffffff7f", "proto: ObjectMeta: illegal tag -17 (wire type 9223372036854775679)"],
+  ["the end of a group", `${core}.ConfigMap`, "0c", "proto: ConfigMap: wiretype end group for non-group"],
+  ["the end of a group with a number that is known", `${core}.ConfigMap`, "24", "proto: ConfigMap: wiretype end group for non-group"],
+  ["another wire type", `${core}.ConfigMap`, "220161", "proto: wrong wireType = 2 for field Immutable"],
+  ["another wire type of a field with capitals", `${meta}.ObjectMeta`, "2800", "proto: wrong wireType = 0 for field UID"],
+  ["another wire type in a time", `${meta}.ObjectMeta`, "42030a0161", "proto: wrong wireType = 2 for field Seconds"],
+  ["another wire type in a quantity", `${core}.EmptyDirVolumeSource`, "12020801", "proto: wrong wireType = 0 for field String_"],
+  ["a field of a time that is not known", `${meta}.ObjectMeta`, "420408011801", { creationTimestamp: "1970-01-01T00:00:01Z" }],
+];
+for (const [what, definition, hex, want] of messages) {
+  test(`upstream's way: ${what}`, () => {
+    const schema = builtinSchema(definition);
+    const read = (): object => conform(decodeProtobuf(Buffer.from(hex, "hex"), schema), schema).object;
+    if (typeof want === "string") assert.throws(read, { name: "ProtobufError", message: want });
+    else assert.deepEqual(read(), want);
+  });
+}
+
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 1_000_000 : 5000;
 const kinds = ["Pod", "ConfigMap", "Node", "Event", "Service"].map((kind) => builtinSchema(`${core}.${kind}`));

@@ -10,7 +10,7 @@ import { type Integer, setMember } from "../json/values.ts";
 import type { Struct } from "../schema/schema.ts";
 import { hasMagic, readEnvelope } from "./envelope.ts";
 import { type MessagePlan, messagePlan, type Slot, type ValuePlan } from "./plan.ts";
-import { ProtobufError, Reader, wire } from "./reader.ts";
+import { fieldOf, ProtobufError, Reader, wire, wireTypeOf } from "./reader.ts";
 
 type Json = Record<string, unknown>;
 
@@ -37,24 +37,19 @@ class Decoder {
     const reader = this.#reader;
     while (!reader.done) {
       const tag = reader.tag();
-      const slot = plan.byNumber.get(tag >>> 3);
-      if (slot === undefined) this.#unknown(tag, plan);
-      else this.#slot(tag & 7, slot, object);
+      const type = wireTypeOf(tag);
+      if (type === wire.endGroup) throw reader.illegalTag(tag, plan.name);
+      const slot = plan.byNumber.get(fieldOf(tag));
+      if (slot !== undefined) this.#slot(type, slot, object);
+      else if (fieldOf(tag) <= 0) throw reader.illegalTag(tag, plan.name);
+      else reader.skip(type);
     }
-  }
-
-  #unknown(tag: number, { name }: MessagePlan): void {
-    const field = tag >>> 3;
-    const type = tag & 7;
-    if (type === wire.endGroup) throw new ProtobufError(`proto: ${name}: wiretype end group for non-group`);
-    if (field === 0) throw new ProtobufError(`proto: ${name}: illegal tag ${field} (wire type ${type})`);
-    this.#reader.skip(type);
   }
 
   #slot(type: number, slot: Slot, object: Json): void {
     const { name, value } = slot;
     if (type !== (slot.tag & 7) && !(slot.shape === "repeated" && type === wire.bytes)) {
-      throw new ProtobufError(`proto: wrong wireType = ${type} for field ${slot.goName}`);
+      throw wrongWireType(type, slot.goName);
     }
     switch (slot.shape) {
       case "single":
@@ -88,11 +83,13 @@ class Decoder {
   #entry(plan: ValuePlan, map: Json): void {
     let key = "";
     let value: unknown;
-    this.#fields((field) => {
-      if (field === 1) key = this.#reader.text();
-      else if (field === 2) value = this.#value(plan, undefined);
-      else return false;
-      return true;
+    this.#within(() => {
+      while (!this.#reader.done) {
+        const tag = this.#reader.tag();
+        if (fieldOf(tag) === 1) key = this.#reader.text();
+        else if (fieldOf(tag) === 2) value = this.#value(plan, undefined);
+        else this.#reader.skip(wireTypeOf(tag));
+      }
     });
     setMember(map, key, value ?? emptyOf(plan));
   }
@@ -116,14 +113,14 @@ class Decoder {
       case "message":
         return this.#message(plan.message, (before ?? {}) as Json);
       case "quantity":
-        return this.#texts(1).at(-1) ?? "0";
+        return this.#texts(quantity).at(-1) ?? "0";
       case "texts":
-        return this.#texts(1);
+        return this.#texts(texts);
       case "time":
       case "microtime":
         return this.#time(plan.kind);
       case "duration":
-        return formatDuration(BigInt(this.#integer(1)));
+        return formatDuration(BigInt(this.#duration()));
       case "intOrString":
         return this.#intOrString();
       case "json":
@@ -140,22 +137,16 @@ class Decoder {
     return object;
   }
 
-  #texts(number: number): string[] {
+  #texts(message: SmallMessage): string[] {
     const texts: string[] = [];
-    this.#fields((field, type) => {
-      if (field !== number || type !== wire.bytes) return false;
-      texts.push(this.#reader.text());
-      return true;
-    });
+    this.#fields(message, () => texts.push(this.#reader.text()));
     return texts;
   }
 
-  #integer(number: number): Integer {
+  #duration(): Integer {
     let found: Integer = 0;
-    this.#fields((field, type) => {
-      if (field !== number || type !== wire.varint) return false;
+    this.#fields(duration, () => {
       found = this.#reader.int64();
-      return true;
     });
     return found;
   }
@@ -164,12 +155,10 @@ class Decoder {
     let isText = false;
     let number = 0;
     let text = "";
-    this.#fields((field, type) => {
-      if (field === 1 && type === wire.varint) isText = this.#reader.bool();
-      else if (field === 2 && type === wire.varint) number = this.#reader.int32();
-      else if (field === 3 && type === wire.bytes) text = this.#reader.text();
-      else return false;
-      return true;
+    this.#fields(intOrString, (field) => {
+      if (field === 1) isText = this.#reader.bool();
+      else if (field === 2) number = this.#reader.int32();
+      else text = this.#reader.text();
     });
     return isText ? text : number;
   }
@@ -178,23 +167,17 @@ class Decoder {
   #time(kind: "time" | "microtime"): string | undefined {
     let seconds: Integer = 0;
     let nanos = 0;
-    let isEmpty = true;
-    this.#fields((field, type) => {
-      isEmpty = false;
-      if (field === 1 && type === wire.varint) seconds = this.#reader.int64();
-      else if (field === 2 && type === wire.varint) nanos = this.#reader.int32();
-      else return false;
-      return true;
+    const isEmpty = this.#fields(timestamp, (field) => {
+      if (field === 1) seconds = this.#reader.int64();
+      else nanos = this.#reader.int32();
     });
     return isEmpty ? undefined : timeText(Number(seconds), kind === "time" ? 0 : Math.trunc(nanos / 1000), kind);
   }
 
   #json(): unknown {
     let raw: Buffer | undefined;
-    this.#fields((field, type) => {
-      if (field !== 1 || type !== wire.bytes) return false;
+    this.#fields(json, () => {
       raw = this.#reader.bytes();
-      return true;
     });
     const text = raw as Buffer | undefined;
     if (text === undefined || text.length === 0) return undefined;
@@ -205,11 +188,9 @@ class Decoder {
   #schemaOrBool(plan: MessagePlan): unknown {
     let allows = false;
     let schema: Json | undefined;
-    this.#fields((field, type) => {
-      if (field === 1 && type === wire.varint) allows = this.#reader.bool();
-      else if (field === 2 && type === wire.bytes) schema = this.#message(plan, schema ?? {});
-      else return false;
-      return true;
+    this.#fields(schemaOrBool, (field) => {
+      if (field === 1) allows = this.#reader.bool();
+      else schema = this.#message(plan, schema ?? {});
     });
     return schema ?? allows;
   }
@@ -218,23 +199,29 @@ class Decoder {
   #schemaOrList({ kind, message: plan }: ValuePlan): unknown {
     let schema: Json | undefined;
     const list: unknown[] = [];
-    this.#fields((field, type) => {
-      if (field === 1 && type === wire.bytes) schema = this.#message(plan, schema ?? {});
-      else if (field === 2 && type === wire.bytes) list.push(kind === "schemaOrTexts" ? this.#reader.text() : this.#message(plan, {}));
-      else return false;
-      return true;
+    this.#fields(kind === "schemaOrTexts" ? schemaOrTexts : schemaOrSchemas, (field) => {
+      if (field === 1) schema = this.#message(plan, schema ?? {});
+      else list.push(kind === "schemaOrTexts" ? this.#reader.text() : this.#message(plan, {}));
     });
     return schema ?? list;
   }
 
-  /** Reads a small message. @param visit reads the value of a field, or answers that it does not know it */
-  #fields(visit: (field: number, type: number) => boolean): void {
+  /** @param visit reads the value of one of its fields @returns whether there was nothing */
+  #fields({ name, fields }: SmallMessage, visit: (field: number) => void): boolean {
+    let isEmpty = true;
     this.#within(() => {
       while (!this.#reader.done) {
+        isEmpty = false;
         const tag = this.#reader.tag();
-        if (!visit(tag >>> 3, tag & 7)) this.#reader.skip(tag & 7);
+        const type = wireTypeOf(tag);
+        const field = fields[fieldOf(tag) - 1];
+        if (type === wire.endGroup || fieldOf(tag) <= 0) throw this.#reader.illegalTag(tag, name);
+        if (field === undefined) this.#reader.skip(type);
+        else if (type === field.type) visit(fieldOf(tag));
+        else throw wrongWireType(type, field.name);
       }
     });
+    return isEmpty;
   }
 
   #within(read: () => void): void {
@@ -244,6 +231,28 @@ class Decoder {
     this.#reader.leave(outerEnd);
     this.#depth--;
   }
+}
+
+/** One whose fields are no fields of ours, numbered from 1. */
+interface SmallMessage {
+  readonly name: string;
+  readonly fields: readonly { readonly name: string; readonly type: number }[];
+}
+
+const bytesField = (name: string): SmallMessage["fields"][number] => ({ name, type: wire.bytes });
+const varintField = (name: string): SmallMessage["fields"][number] => ({ name, type: wire.varint });
+const quantity: SmallMessage = { name: "Quantity", fields: [bytesField("String_")] };
+const texts: SmallMessage = { name: "ExtraValue", fields: [bytesField("Items")] };
+const duration: SmallMessage = { name: "Duration", fields: [varintField("Duration")] };
+const intOrString: SmallMessage = { name: "IntOrString", fields: [varintField("Type"), varintField("IntVal"), bytesField("StrVal")] };
+const timestamp: SmallMessage = { name: "Timestamp", fields: [varintField("Seconds"), varintField("Nanos")] };
+const json: SmallMessage = { name: "RawExtension", fields: [bytesField("Raw")] };
+const schemaOrBool: SmallMessage = { name: "JSONSchemaPropsOrBool", fields: [varintField("Allows"), bytesField("Schema")] };
+const schemaOrSchemas: SmallMessage = { name: "JSONSchemaPropsOrArray", fields: [bytesField("Schema"), bytesField("JSONSchemas")] };
+const schemaOrTexts: SmallMessage = { name: "JSONSchemaPropsOrStringArray", fields: [bytesField("Schema"), bytesField("Property")] };
+
+function wrongWireType(type: number, field: string): ProtobufError {
+  return new ProtobufError(`proto: wrong wireType = ${type} for field ${field}`);
 }
 
 function timeText(seconds: number, micros: number, kind: "time" | "microtime"): string {

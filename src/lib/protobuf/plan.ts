@@ -153,9 +153,14 @@ function anyPlan({ forms = [] }: Any): ValuePlan {
   return new ValuePlan(list.items.kind === "string" ? "schemaOrTexts" : "schemaOrSchemas", schema);
 }
 
+/** Words that Go writes in capitals where a name begins with them. */
+const capitals = /^(?:api|aws|cel|cidr|csi|dns|fc|fs|gce|gmsa|grpc|http|id|ip|iqn|iscsi|json|nfs|os|pd|rbd|ssl|tls|tty|uid)(?=s?(?:[A-Z]|$))/;
+
 /** Near enough for messages: Go's own names of fields are not in the schema. */
 function goNameOf(name: string, type: Type): string {
   if (name === "metadata" && type.kind === "struct") return lastWord(type.goType);
+  const word = capitals.exec(name)?.[0];
+  if (word !== undefined) return word.toUpperCase() + name.slice(word.length);
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 

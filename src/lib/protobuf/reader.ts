@@ -11,6 +11,14 @@ export class ProtobufError extends Error {
 
 export const wire = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
 
+export function fieldOf(tag: number): number {
+  return tag >= 0 && tag < 0x80 ? tag >>> 3 : Math.floor(tag / 8);
+}
+
+export function wireTypeOf(tag: number): number {
+  return tag & 7;
+}
+
 /** Reads a message, and the messages in it, in place; never past the end of the one it is in. */
 export class Reader {
   readonly #bytes: Buffer;
@@ -32,7 +40,7 @@ export class Reader {
     return this.#at >= this.#end;
   }
 
-  /** @returns `field * 8 + wire type`; the field may be what no field can be */
+  /** @returns `field * 8 + wire type`; the field is 32 bits of what was read, as upstream takes them: it may be 0 or negative */
   tag(): number {
     const byte = this.#bytes[this.#at] as number;
     if (byte < 0x80 && this.#at < this.#end) {
@@ -40,7 +48,14 @@ export class Reader {
       return byte;
     }
     this.#number();
-    return (this.#low + this.#middle * 2 ** 28) % 2 ** 32;
+    return ((this.#low >>> 3) | (this.#middle << 25)) * 8 + (this.#low & 7);
+  }
+
+  /** @param tag read last; one that no field of a message can have @param message upstream's name of it */
+  illegalTag(tag: number, message: string): ProtobufError {
+    if (wireTypeOf(tag) === wire.endGroup) return new ProtobufError(`proto: ${message}: wiretype end group for non-group`);
+    const whole = tag >= 0 && tag < 0x80 ? tag : BigInt(this.#low) | (BigInt(this.#middle) << 28n) | (BigInt(this.#high) << 56n);
+    return new ProtobufError(`proto: ${message}: illegal tag ${fieldOf(tag)} (wire type ${whole})`);
   }
 
   /** The low 32 bits, signed, as Go reads an int32. */
@@ -98,7 +113,7 @@ export class Reader {
 
   /** Passes over a field that is not known, groups with all that is in them. */
   skip(type: number): void {
-    for (let depth = 0, next = type; ; next = this.tag() & 7) {
+    for (let depth = 0, next = type; ; next = wireTypeOf(this.tag())) {
       if (next === wire.varint) this.#number();
       else if (next === wire.fixed64) this.#take(8);
       else if (next === wire.bytes) this.#take(this.#length());
