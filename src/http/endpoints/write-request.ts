@@ -5,6 +5,7 @@ import type { DecodeOptions } from "../../registry/decode-body.ts";
 import type { WriteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
+import { parseMediaType } from "../representation/media-type.ts";
 import { namesOf } from "../representation/negotiate.ts";
 import { sendEntry, sendObject } from "../representation/object.ts";
 
@@ -20,8 +21,10 @@ export function contentType({ exchange }: RequestContext): string {
 
 /** A body without a type is JSON. @throws ApiError 415 */
 export function checkContentType(context: RequestContext): void {
-  const type = contentType(context);
-  if (type !== "" && !context.encodings.some(({ mediaType }) => mediaType === type)) throw unsupportedMediaType(namesOf(context.encodings));
+  const header = context.exchange.header("content-type") ?? "";
+  if (header === "") return;
+  const type = parseMediaType(header);
+  if (!context.encodings.some(({ mediaType }) => mediaType === type)) throw unsupportedMediaType(namesOf(context.encodings));
 }
 
 /** How the request's body is to be read. */
