@@ -18,6 +18,9 @@ export function kubectls(): string[] {
   return chosen.length === 0 ? [file] : [...new Set(chosen)].map((name) => join(dirname(file), name));
 }
 
+/** The longest thing that is printed is a document of OpenAPI. */
+const outputBytesMax = 16 * 1024 * 1024;
+
 export interface KubectlRun {
   readonly code: number;
   /** What it printed, errors last, without the newline at the end. */
@@ -32,7 +35,7 @@ export function runKubectl(
 ): Promise<KubectlRun> {
   const env = { PATH: process.env.PATH, HOME: directory, KUBECONFIG: kubeconfigPath, ...environment };
   return new Promise((resolve) => {
-    execFile(kubectl, args, { cwd: directory, env, timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(kubectl, args, { cwd: directory, env, timeout: 60_000, maxBuffer: outputBytesMax }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
       resolve({ code, output: (stdout + stderr).trimEnd() });
     });
