@@ -29,13 +29,40 @@ const refused: readonly (readonly [what: string, text: string, message: RegExp])
     `a: &a {${Array.from({ length: 1000 }, (_, at) => `k${at}: 1`)}}\nb: [${"{<<: *a},".repeat(10_000)}]`,
     /^yaml: document contains excessive aliasing$/,
   ],
-  ["bytes that are no UTF-8", "", /^yaml: invalid leading UTF-8 octet$/],
 ];
+
+/** In hexadecimal, of what a text has after an `a`. */
+const octets: readonly (readonly [hex: string, message: string])[] = [
+  ["ff", "invalid leading UTF-8 octet"],
+  ["80", "invalid leading UTF-8 octet"],
+  ["c361", "invalid trailing UTF-8 octet"],
+  ["e28061", "invalid trailing UTF-8 octet"],
+  ["f09f98", "incomplete UTF-8 octet sequence"],
+  ["c1bf", "invalid length of a UTF-8 sequence"],
+  ["e08080", "invalid length of a UTF-8 sequence"],
+  ["f0808080", "invalid length of a UTF-8 sequence"],
+  ["eda080", "invalid Unicode character"],
+  ["f4908080", "invalid Unicode character"],
+  ["c3a9ff", "invalid leading UTF-8 octet"],
+  ["01ff", "control characters are not allowed"],
+  ["ff01", "invalid leading UTF-8 octet"],
+];
+for (const [hex, message] of octets) {
+  test(`the octets 61${hex}`, () => {
+    assert.throws(() => decodeYaml(Buffer.from(`61${hex}`, "hex")), { name: "YamlError", message: `yaml: ${message}` });
+  });
+}
+
+test("keys come in the order of their bytes, as upstream's JSON of a mapping has them", () => {
+  assert.equal(
+    JSON.stringify(value("b: {z: 1, \ud83d\ude00: 2, \uff5e: 3, a: 4}\nB: 1\na: 0\n")),
+    '{"B":1,"a":0,"b":{"a":4,"z":1,"\uff5e":3,"\ud83d\ude00":2}}',
+  );
+});
 
 test("what would cost too much is refused", () => {
   for (const [what, text, message] of refused) {
-    const bytes = what.startsWith("bytes") ? Buffer.from([0x61, 0xff]) : Buffer.from(text);
-    assert.throws(() => decodeYaml(bytes), { name: "YamlError", message }, what);
+    assert.throws(() => decodeYaml(Buffer.from(text)), { name: "YamlError", message }, what);
   }
 });
 

@@ -2,9 +2,10 @@
  * YAML to JSON, as upstream does it: a document means what go-yaml v2 makes of it, and becomes what JSON can hold: keys are texts, a float without
  * a fraction is an integer. Source: sigs.k8s.io/yaml and go-yaml v2, which upstream reads bodies with.
  */
-import { isUtf8 } from "node:buffer";
+import { sortedKeys } from "../json/encode-any.ts";
 import { NumberLiteral } from "../json/exact.ts";
 import { setMember, toInteger } from "../json/values.ts";
+import { readCharacters } from "./characters.ts";
 import { formatFloat, goSyntax } from "./go-format.ts";
 import { type AliasNode, type MappingNode, type Node, parseYaml, type ScalarNode } from "./parser.ts";
 import { Float, resolvePlain, resolveTagged, type Scalar, shortTag } from "./scalar.ts";
@@ -26,28 +27,27 @@ export interface DecodedYaml {
  * @throws YamlError with upstream's message, for what nests too deep and for alias bombs too
  */
 export function decodeYaml(bytes: Buffer): DecodedYaml {
-  if (!isUtf8(bytes)) throw new YamlError("yaml: invalid leading UTF-8 octet");
-  const text = bytes.toString("utf8").replace(byteOrderMark, "");
-  if (forbidden.test(text)) throw new YamlError("yaml: control characters are not allowed");
-  const root = parseYaml(text);
+  const root = parseYaml(readCharacters(bytes));
   if (root === undefined) return { value: null, strictErrors: [] };
   const builder = new Builder();
   return { value: builder.value(root), strictErrors: builder.strictErrors };
 }
-
-const byteOrderMark = /^\ufeff{1,2}/;
 
 /** The strict errors as the one error upstream makes of them. */
 export function strictYamlError(strictErrors: readonly string[]): string {
   return `yaml: unmarshal errors:\n  ${strictErrors.join("\n  ")}`;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
-const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
-
 const strictErrorsMax = 100;
 /** Characters that scalars reached through aliases may have together, since each is written out wherever it is named. */
 const aliasedTextMax = 16 << 20;
+
+/** Mappings become JSON with their keys in order, as upstream's do: what is stored as it came, and what is told of it, follows that order. */
+function sorted(object: Record<string, unknown>): Record<string, unknown> {
+  const result = {};
+  for (const key of sortedKeys(object)) setMember(result, key, object[key]);
+  return result;
+}
 
 /** A mapping on its way. */
 interface Target {
@@ -82,7 +82,7 @@ class Builder {
       case "mapping": {
         const target: Target = { object: {}, keys: undefined };
         this.#members(node, target);
-        return target.object;
+        return sorted(target.object);
       }
     }
   }
