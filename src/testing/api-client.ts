@@ -36,6 +36,7 @@ export interface ApiAnswer {
   readonly status: number;
   readonly warnings: string;
   readonly contentType: string;
+  readonly bytes: Buffer;
   // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
   readonly body: any;
 }
@@ -70,6 +71,7 @@ export async function send(
     status: answer.status,
     warnings: [answer.headers.warning ?? []].flat().join(", "),
     contentType: String(answer.headers["content-type"] ?? ""),
+    bytes: answer.body,
     body: text.startsWith("{") ? JSON.parse(text) : text,
   };
 }

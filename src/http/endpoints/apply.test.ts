@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ManagedFieldsEntry } from "../../api/object.ts";
-import type { Struct, Type } from "../../lib/schema/schema.ts";
-import type { MutableCatalog, ResourceDefinition, StorageForm } from "../../resource/contract.ts";
+import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
 import { send } from "../../testing/api-client.ts";
+import { customThing } from "../../testing/custom-thing.ts";
 import { openMemoryRegistry } from "../../testing/memory-registry.ts";
 
 const maps = "/api/v1/namespaces/n/configmaps";
@@ -357,35 +357,6 @@ test("ten may update; the oldest are folded into one", async () => {
   await close();
 });
 
-/** A kind whose schema was written for this test: a part that is declared, and a part of which nothing is known. */
-function thing(model: ResourceDefinition): ResourceDefinition {
-  const plain = { pointer: false, omitEmpty: true, omitZero: false, required: false };
-  const fields = (...list: readonly { name: string; type: Type }[]): Pick<Struct, "fields" | "byName"> => {
-    const all = list.map((field) => ({ ...plain, ...field }));
-    return { fields: all, byName: new Map(all.map((field) => [field.name, field])) };
-  };
-  const struct = { kind: "struct", definition: "", goType: "", atomic: false, preserveUnknown: false } as const;
-  const text: Type = { kind: "string" };
-  const item: Struct = { ...struct, ...fields({ name: "name", type: text }, { name: "value", type: text }) };
-  const list = { kind: "list", mapKeys: [] } as const;
-  const spec: Struct = {
-    ...struct,
-    ...fields(
-      { name: "keyed", type: { ...list, items: item, listType: "map", mapKeys: ["name"] } },
-      { name: "set", type: { ...list, items: text, listType: "set" } },
-      { name: "atomic", type: { ...list, items: text, listType: "atomic" } },
-      { name: "whole", type: { kind: "map", values: text, atomic: true } },
-    ),
-  };
-  const meta = (model.storage as StorageForm).schema.fields.filter(({ name }) => ["kind", "apiVersion", "metadata"].includes(name));
-  const free: Struct = { ...struct, ...fields(), preserveUnknown: true };
-  const schema: Struct = { ...struct, ...fields(...meta, { name: "spec", type: spec }, { name: "free", type: free }) };
-  const names = { group: "example.com", resource: "things", singular: "thing", kind: "Thing", listKind: "ThingList" };
-  const storage = { ...(model.storage as StorageForm), group: "example.com", kind: "Thing", prefix: "/registry/example.com/things/", schema };
-  const versions = model.versions.filter(({ version }) => version === "v1").map((version) => ({ ...version, schema }));
-  return { ...model, ...names, storage, versions, custom: true };
-}
-
 const things = "/apis/example.com/v1/namespaces/n/things";
 const wanted = (more: object): object => ({ apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "t" }, ...more });
 
@@ -425,7 +396,7 @@ const customSession: readonly Step[] = [
 test("a custom kind: lists as its schema says, all else as it looks", async () => {
   const { registry, close } = await openMemoryRegistry();
   const catalog = registry.catalog as MutableCatalog;
-  catalog.add(thing(catalog.definitions().find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition));
+  catalog.add(customThing(catalog.definitions().find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition));
   await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
   await play(registry, customSession);
   await close();

@@ -26,6 +26,8 @@ export interface View {
   readonly itemHead: Buffer;
   item(entry: Entry): { readonly json: Buffer; readonly itemOffset: number };
   readonly itemTail: Buffer;
+  /** What a list without items has for them. */
+  readonly noItems: "[]" | "null";
   /** @param keep false: for once, in a list so long that keeping it would push out all others */
   message(entry: Entry, options: { readonly keep: boolean }): Buffer;
   /** Numbers of the fields in the list's message. */

@@ -22,10 +22,16 @@ export function* jsonListPieces(view: View, { meta, entries }: Listed, memory: P
     size = 0;
     before = undefined;
   }
-  yield { bytes: pack(items, view, { before, after: tail, memory }), last: true };
+  const isEmpty = before !== undefined && items.length === 0;
+  yield { bytes: isEmpty ? emptyList(view, meta) : pack(items, view, { before, after: tail, memory }), last: true };
 }
 
-/** What stands before and after the items. */
+function emptyList(view: View, meta: ListMeta): Buffer {
+  const { head, tail } = envelope(view, meta);
+  return Buffer.concat([head.subarray(0, -1), Buffer.from(view.noItems), tail.subarray(1)]);
+}
+
+/** What stands before and after the items, their brackets included. */
 function envelope({ apiVersion, listKind, sorted }: View, meta: ListMeta): { head: Buffer; tail: Buffer } {
   if (sorted) {
     const { resourceVersion, continue: next = "", remainingItemCount } = meta;

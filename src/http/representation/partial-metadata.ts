@@ -47,6 +47,7 @@ export function metadataView({ version }: Pick<MetadataShape, "version">, resolv
     itemHead: heads[version],
     item: (entry) => ({ json: metadata(entry), itemOffset: 0 }),
     itemTail: tail,
+    noItems: "null", // As upstream's transformation leaves it.
     message,
     listFields: version === "v1" ? { metadata: 1, items: 2 } : { metadata: 2, items: 1 },
     sorted: false,

@@ -30,6 +30,7 @@ export function objectView(resolved: Resolved): View {
     itemHead: custom ? nothing : openBrace,
     item: custom ? (entry) => ({ json: atVersion(entry).json, itemOffset: 0 }) : atVersion,
     itemTail: nothing,
+    noItems: "[]",
     message: (entry, options) => entryMessage(entry, resolved, options),
     listFields: { metadata: 1, items: 2 },
     sorted: custom,

@@ -18,7 +18,7 @@ export function* yamlListPieces(view: View, { meta, entries }: Listed): Generato
     yield { bytes: Buffer.from(text), last: false };
     text = "";
   }
-  if (first) text += "items: []\n";
+  if (first) text += `items: ${view.noItems}\n`;
   const metadata = view.sorted ? { continue: "", ...meta } : meta;
   yield { bytes: Buffer.from(text + yamlOf({ kind: view.listKind, metadata })), last: true };
 }
