@@ -1,0 +1,10 @@
+/** Where errors of fields go; upstream's kinds of them. Whoever knows how answers look gives one. */
+export interface ErrorSink {
+  required(path: string, detail?: string): void;
+  invalid(path: string, value: unknown, detail: string): void;
+  typeInvalid(path: string, value: unknown, detail: string): void;
+  notSupported(path: string, value: unknown, supported: readonly string[]): void;
+  duplicate(path: string, value: unknown): void;
+  tooLong(path: string, bytesMax: number): void;
+  tooMany(path: string, count: number, countMax: number): void;
+}

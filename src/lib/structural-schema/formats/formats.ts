@@ -1,0 +1,65 @@
+/** The formats of texts that are checked. Source: kube-openapi pkg/validation/strfmt, apiextensions-apiserver pkg/apiserver/validation/formats.go */
+import { isCidr, isEmail, isHostname, isIpv4Format, isIpv6Format, isMac } from "./addresses.ts";
+import { isCreditCard, isIsbn10, isIsbn13, isSsn } from "./numbers-of-people.ts";
+import { isDate, isDateTime, isDuration } from "./times.ts";
+import { isRequestUri } from "./uri.ts";
+
+const uuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
+const uuid3 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
+const uuid4 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i;
+const uuid5 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i;
+const shade = "[\\t\\n\\f\\r ]*(?:0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])[\\t\\n\\f\\r ]*";
+const rgbColor = new RegExp(`^rgb\\(${shade},${shade},${shade}\\)$`);
+const shortName = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
+
+const hasBase64Form = (text: string): boolean => text !== "" && text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+
+/** By name without dashes. */
+const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
+  ["bsonobjectid", (text) => /^[0-9a-fA-F]{24}$/.test(text)],
+  ["byte", hasBase64Form],
+  ["cidr", isCidr],
+  ["creditcard", isCreditCard],
+  ["date", isDate],
+  ["datetime", isDateTime],
+  ["duration", isDuration],
+  ["email", isEmail],
+  ["hexcolor", (text) => /^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/.test(text)],
+  ["hostname", isHostname],
+  ["ipv4", isIpv4Format],
+  ["ipv6", isIpv6Format],
+  ["isbn", (text) => isIsbn10(text) || isIsbn13(text)],
+  ["isbn10", isIsbn10],
+  ["isbn13", isIsbn13],
+  ["k8slongname", (text) => text.length <= 253 && text.split(".").every((part) => shortName.test(part))],
+  ["k8sshortname", (text) => text.length <= 63 && shortName.test(text)],
+  ["mac", isMac],
+  ["password", () => true],
+  ["rgbcolor", (text) => rgbColor.test(text)],
+  ["ssn", isSsn],
+  ["uri", isRequestUri],
+  ["uuid", (text) => uuid.test(text)],
+  ["uuid3", (text) => uuid3.test(text)],
+  ["uuid4", (text) => uuid4.test(text)],
+  ["uuid5", (text) => uuid5.test(text)],
+]);
+
+/** @returns undefined when no such format is known */
+export function findFormat(name: string): ((text: string) => boolean) | undefined {
+  return formats.get(name.replaceAll("-", ""));
+}
+
+/** Whether a format has a meaning for values of a type; where it has none it is not looked at, and the client is warned. */
+export function isSupportedFormat(format: string, type: string): boolean {
+  switch (type) {
+    case "":
+    case "string":
+      return findFormat(format) !== undefined;
+    case "integer":
+      return format === "int32" || format === "int64";
+    case "number":
+      return format === "float" || format === "double";
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,44 @@
+/** Dates, times and durations. Source: kube-openapi pkg/validation/strfmt */
+import { DurationError, parseDuration } from "../../duration/duration.ts";
+
+export function isDate(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
+  if (year === undefined) return false;
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) && date.getUTCFullYear() === Number(year);
+}
+
+/** RFC 3339, in either case, with a zone; a leap second is none. */
+export function isDateTime(text: string): boolean {
+  const [date = "", time] = text.toLowerCase().split("t");
+  if (time === undefined || !isDate(date)) return false;
+  const [, hour = "", minute = "", second = ""] = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/.exec(time) ?? [];
+  return hour !== "" && hour <= "23" && minute <= "59" && second <= "59";
+}
+
+/** Names that count whole, then the beginnings that do. */
+const units = /^(?:ns|us|\u00b5s|ms|s|m|h|hr|d|w|wk)$|^(?:nano|micro|milli|sec|min|hour|day|week)/;
+
+/** Go's durations, and those of Scala, wherever in the text they stand: `22 ns`, `3 weeks`. */
+export function isDuration(text: string): boolean {
+  if (isGoDuration(text)) return true;
+  let any = false;
+  for (const [, factor = "", unit = ""] of text.matchAll(/([0-9]+)[\t\n\f\r ]*([A-Za-z\u00b5]+)/g)) {
+    if (BigInt(factor) > largestInteger) return false;
+    any ||= units.test(unit.toLowerCase());
+  }
+  return any;
+}
+
+const largestInteger = 2n ** 63n - 1n;
+
+function isGoDuration(text: string): boolean {
+  try {
+    parseDuration(text);
+    return true;
+  } catch (error) {
+    if (error instanceof DurationError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,10 @@
+/** JSON with sorted keys, so that equal values have equal texts. */
+export function sortedJson(value: unknown): string {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(",")}]`;
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${sortedJson((value as Record<string, unknown>)[key])}`);
+  return `{${members.join(",")}}`;
+}

@@ -1,0 +1,89 @@
+/**
+ * No two items of a set are equal, and no two of a map have equal keys. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/listtype
+ */
+
+import type { ErrorSink } from "./error-sink.ts";
+import { isJsonObject, type JsonObject, memberOf } from "./json-object.ts";
+import { sortedJson } from "./sorted-json.ts";
+import { childPath, keyPath, type StructuralSchema } from "./structural-schema.ts";
+
+/** @param value of a schema that is an object @param path empty at the root of a resource */
+export function validateListTypes(value: unknown, schema: StructuralSchema, path: string, errors: ErrorSink): void {
+  if (hasListTypes(schema)) checkFields(value, schema, path, errors);
+}
+
+function checkValue(value: unknown, schema: StructuralSchema, path: string, errors: ErrorSink): void {
+  if (Array.isArray(value)) checkList(value, schema, path, errors);
+  else checkFields(value, schema, path, errors);
+}
+
+function checkFields(value: unknown, schema: StructuralSchema, path: string, errors: ErrorSink): void {
+  if (!isJsonObject(value)) return;
+  const values = schema.additionalProperties;
+  if (typeof values === "object" && hasListTypes(values)) {
+    for (const key of Object.keys(value).sort()) checkValue(value[key], values, keyPath(path, key), errors);
+  }
+  for (const [name, property] of schema.properties) {
+    if (hasListTypes(property) && Object.hasOwn(value, name)) checkValue(value[name], property, childPath(path, name), errors);
+  }
+}
+
+function checkList(list: readonly unknown[], schema: StructuralSchema, path: string, errors: ErrorSink): void {
+  if (schema.listType === "set") for (const index of repeated(list)) errors.duplicate(`${path}[${index}]`, list[index]);
+  if (schema.listType === "map") checkMapKeys(list, schema.listMapKeys, path, errors);
+  const { items } = schema;
+  if (items === undefined || !hasListTypes(items)) return;
+  for (const [index, item] of list.entries()) checkValue(item, items, `${path}[${index}]`, errors);
+}
+
+function checkMapKeys(list: readonly unknown[], keys: readonly string[], path: string, errors: ErrorSink): void {
+  const wrong = list.findIndex((item) => item !== null && !isJsonObject(item));
+  if (wrong !== -1) {
+    errors.invalid(`${path}[${wrong}]`, list[wrong], "must be an object for an array of list-type map");
+    return;
+  }
+  if (list.length <= 1) return;
+  const found = list.map((item) => keysOf(item as JsonObject | null, keys));
+  for (const index of repeated(found)) errors.duplicate(`${path}[${index}]`, found[index]);
+}
+
+function keysOf(item: JsonObject | null, keys: readonly string[]): JsonObject {
+  if (item === null) return {};
+  return Object.fromEntries(keys.filter((key) => Object.hasOwn(item, key)).map((key) => [key, memberOf(item, key)]));
+}
+
+/** Where each value stands for the second time. */
+function repeated(list: readonly unknown[]): number[] {
+  if (list.length <= 1) return [];
+  const timesSeen = new Map<unknown, number>();
+  const indices: number[] = [];
+  for (const [index, item] of list.entries()) {
+    const key = typeof item === "object" && item !== null ? compound(item) : item;
+    const times = timesSeen.get(key) ?? 0;
+    timesSeen.set(key, times + 1);
+    if (times === 1) indices.push(index);
+  }
+  return indices;
+}
+
+/** A text that no scalar text equals. */
+function compound(item: object): string {
+  return `\u0000${sortedJson(item)}`;
+}
+
+const listTypes = new WeakMap<StructuralSchema, boolean>();
+
+/** Whether there is a set or a map at or below. Found out once. */
+function hasListTypes(schema: StructuralSchema): boolean {
+  const known = listTypes.get(schema);
+  if (known !== undefined) return known;
+  const { items, additionalProperties: values } = schema;
+  const has =
+    schema.listType === "set" ||
+    schema.listType === "map" ||
+    (items !== undefined && hasListTypes(items)) ||
+    (typeof values === "object" && hasListTypes(values)) ||
+    [...schema.properties.values()].some(hasListTypes);
+  listTypes.set(schema, has);
+  return has;
+}

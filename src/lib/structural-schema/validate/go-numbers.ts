@@ -1,0 +1,48 @@
+/** Numbers as Go has them after JSON was read: an int64 where there is no fraction and it fits, else a float64. */
+
+export type JsonNumber = number | bigint;
+
+export function isNumber(value: unknown): value is JsonNumber {
+  return typeof value === "number" || typeof value === "bigint";
+}
+
+export function isInt64(value: JsonNumber): boolean {
+  return typeof value === "bigint" ? value >= int64Min && value <= int64Max : Number.isSafeInteger(value);
+}
+
+export const int64Min = -(2n ** 63n);
+export const int64Max = 2n ** 63n - 1n;
+
+/** As `int64(x)`, ending at the bounds. */
+export function toInt64(value: JsonNumber): JsonNumber {
+  if (typeof value === "number") {
+    const whole = Math.trunc(value);
+    if (Number.isSafeInteger(whole)) return whole + 0;
+    if (Number.isNaN(whole)) return int64Min;
+    return clamp(whole === Infinity ? int64Max : whole === -Infinity ? int64Min : BigInt(whole));
+  }
+  return clamp(value);
+}
+
+const clamp = (value: bigint): bigint => (value > int64Max ? int64Max : value < int64Min ? int64Min : value);
+
+/** With `%v`. */
+export function formatNumber(value: JsonNumber): string {
+  if (typeof value === "bigint") return String(value);
+  if (Number.isInteger(value) && Math.abs(value) < 1e21) return BigInt(value).toString();
+  const [mantissa, exponent] = value.toExponential().split("e") as [string, string];
+  const power = Number(exponent);
+  if (power >= -4 && power < 21) return String(value);
+  return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+}
+
+const epsilon = 1e-9;
+
+/** Positive ones within the rounding that division brings. Source: go-openapi/swag, IsFloat64AJSONInteger */
+export function isJsonInteger(value: number): boolean {
+  if (!Number.isFinite(value) || value < -Number.MAX_SAFE_INTEGER - 1 || value > Number.MAX_SAFE_INTEGER) return false;
+  const whole = Math.trunc(value);
+  if (value === whole) return true;
+  const difference = Math.abs(value - whole);
+  return whole > 0 && difference / (Math.abs(value) + Math.abs(whole)) < epsilon;
+}

@@ -1,0 +1,125 @@
+/**
+ * What values a schema allows, read from it once and in parts: what is within is read when data is first seen there. Structure and value
+ * checks are not told apart here, as upstream's validator does not either.
+ */
+import { RE2JS, RE2JSSyntaxException } from "re2js";
+import { findFormat, isSupportedFormat } from "../formats/formats.ts";
+import { itemSchema, type JsonSchemaProps, sortedSchemas, valueSchema } from "../json-schema-props.ts";
+
+/**
+ * Values of requests, or defaults within a definition: upstream goes through two conversions, and for defaults formats that mean nothing are
+ * not taken away, and a type is not put in for `x-kubernetes-int-or-string`.
+ */
+export type ValueOrigin = "request" | "default";
+
+export class ValueSchema {
+  /** Any of these; empty for all. */
+  readonly types: readonly string[];
+  readonly nullable: boolean;
+  readonly format: string;
+  readonly enum: readonly unknown[];
+  readonly required: readonly string[];
+  readonly source: JsonSchemaProps;
+  readonly #origin: ValueOrigin;
+  #properties: ReadonlyMap<string, ValueSchema> | undefined;
+  #items: ValueSchema | undefined;
+  #values: ValueSchema | undefined;
+  #allOf: readonly ValueSchema[] | undefined;
+  #anyOf: readonly ValueSchema[] | undefined;
+  #oneOf: readonly ValueSchema[] | undefined;
+  #not: ValueSchema | undefined;
+  #pattern: CompiledPattern | undefined;
+
+  constructor(source: JsonSchemaProps, origin: ValueOrigin) {
+    this.source = source;
+    this.#origin = origin;
+    this.nullable = source.nullable === true;
+    this.enum = source.enum ?? nothing;
+    this.required = source.required ?? nothing;
+    this.types = origin === "request" && source["x-kubernetes-int-or-string"] === true ? integerOrString : source.type ? [source.type] : nothing;
+    const format = source.format ?? "";
+    const type = this.types.length === 1 ? (this.types[0] as string) : "";
+    this.format = origin === "default" || isSupportedFormat(format, type) ? format : "";
+  }
+
+  /** By name, sorted. */
+  get properties(): ReadonlyMap<string, ValueSchema> {
+    this.#properties ??= new Map(sortedSchemas(this.source.properties).map(([name, schema]) => [name, this.#within(schema)]));
+    return this.#properties;
+  }
+
+  get items(): ValueSchema | undefined {
+    const items = itemSchema(this.source);
+    if (items !== undefined) this.#items ??= this.#within(items);
+    return this.#items;
+  }
+
+  /** Of all properties without a name of their own. */
+  get values(): ValueSchema | undefined {
+    const values = valueSchema(this.source);
+    if (values !== undefined) this.#values ??= this.#within(values);
+    return this.#values;
+  }
+
+  get allowsOtherProperties(): boolean {
+    return this.source.additionalProperties !== false;
+  }
+
+  get allOf(): readonly ValueSchema[] {
+    this.#allOf ??= this.#all(this.source.allOf);
+    return this.#allOf;
+  }
+
+  get anyOf(): readonly ValueSchema[] {
+    this.#anyOf ??= this.#all(this.source.anyOf);
+    return this.#anyOf;
+  }
+
+  get oneOf(): readonly ValueSchema[] {
+    this.#oneOf ??= this.#all(this.source.oneOf);
+    return this.#oneOf;
+  }
+
+  get not(): ValueSchema | undefined {
+    if (this.source.not !== undefined) this.#not ??= this.#within(this.source.not);
+    return this.#not;
+  }
+
+  /** Undefined where there is none. */
+  get pattern(): CompiledPattern | undefined {
+    if (this.source.pattern) this.#pattern ??= compilePattern(this.source.pattern);
+    return this.#pattern;
+  }
+
+  /** Undefined where there is none, and where it is not known. */
+  get matchesFormat(): ((text: string) => boolean) | undefined {
+    return this.format === "" ? undefined : findFormat(this.format);
+  }
+
+  #within(schema: JsonSchemaProps): ValueSchema {
+    return new ValueSchema(schema, this.#origin);
+  }
+
+  #all(schemas: readonly JsonSchemaProps[] | undefined): readonly ValueSchema[] {
+    return schemas === undefined ? nothing : schemas.map((schema) => this.#within(schema));
+  }
+}
+
+const nothing: readonly never[] = [];
+const integerOrString: readonly string[] = ["integer", "string"];
+
+/** A pattern, or what is wrong with it in Go's words. */
+export type CompiledPattern =
+  | { readonly matches: (text: string) => boolean; readonly error?: undefined }
+  | { readonly error: string; readonly matches?: undefined };
+
+/** With RE2's meaning and bounds: none takes longer than its length times the text's. */
+export function compilePattern(pattern: string): CompiledPattern {
+  try {
+    const compiled = RE2JS.compile(pattern);
+    return { matches: (text) => compiled.matcher(text).find() };
+  } catch (error) {
+    if (error instanceof RE2JSSyntaxException) return { error: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,80 @@
+/** Types of values, and equality with those of an enumeration. Source: kube-openapi pkg/validation/validate, type.go and validator.go */
+import { identical } from "../../json/values.ts";
+import { isInt64, isJsonInteger, isNumber, toInt64 } from "./go-numbers.ts";
+import type { ValueSchema } from "./value-schema.ts";
+
+/** As schemas name it. */
+export function typeOf(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return "string";
+    case "boolean":
+      return "boolean";
+    case "bigint":
+    case "number":
+      return isInt64(value) ? "integer" : "number";
+    default:
+      if (value === null || value === undefined) return "null";
+      return Array.isArray(value) ? "array" : "object";
+  }
+}
+
+export interface TypeProblem {
+  readonly wanted: string;
+  /** What the value is instead, in the schema's words, or its format. */
+  readonly found: string;
+}
+
+/** @returns undefined where the value has a type that the schema allows */
+export function typeProblem(value: unknown, { types, format, nullable }: ValueSchema): TypeProblem | undefined {
+  const found = typeOf(value);
+  if (found === "null") return types.length > 0 && !nullable && !types.includes("null") ? { wanted: types.join(","), found } : undefined;
+  if (types.length === 0 && format === "") return undefined;
+  const isWholeFloat = found === "number" && isJsonInteger(Number(value)) && types.includes("integer");
+  const isAllowed = types.includes(found) || isWholeFloat || (found === "integer" && types.includes("number"));
+  const isText = found === "string" || found === "array";
+  if (format !== "") {
+    const foundFormat = found === "integer" ? "int64" : found === "number" ? "float64" : "";
+    if (!isText && !isAllowed && foundFormat !== format) return { wanted: format, found: foundFormat };
+    if (isText && !types.includes("number") && !types.includes("integer")) return undefined; // The format says more.
+  }
+  return isAllowed ? undefined : { wanted: types.join(","), found };
+}
+
+/** Null is never one of them. Numbers are compared after they are made alike, as Go converts them. */
+export function isOneOf(value: unknown, allowed: readonly unknown[]): boolean {
+  if (value === null || value === undefined) return false;
+  return allowed.some((candidate) => candidate !== null && isSame(value, candidate));
+}
+
+function isSame(value: unknown, candidate: unknown): boolean {
+  if (identical(value, candidate)) return true;
+  if (!isNumber(value)) return false;
+  if (isNumber(candidate)) return isInt64(candidate) ? toInt64(value) === candidate : Number(value) === Number(candidate);
+  return typeof candidate === "string" && isInt64(value) && candidate === characterOf(value); // As Go converts an integer to a text.
+}
+
+function characterOf(code: number | bigint): string {
+  const number = Number(code);
+  const isCharacter = number >= 0 && number <= 0x10ffff && !(number >= 0xd800 && number <= 0xdfff);
+  return isCharacter ? String.fromCodePoint(number) : "\ufffd";
+}
+
+/** Characters of a text, not its UTF-16 units. */
+export function lengthOf(text: string): number {
+  let length = text.length;
+  for (let index = 0; index < text.length - 1; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0xd800 || unit > 0xdbff) continue;
+    const next = text.charCodeAt(index + 1);
+    if (next < 0xdc00 || next > 0xdfff) continue;
+    length--;
+    index++;
+  }
+  return length;
+}
+
+/** Whether no two are equal. Definitions may not ask for it: the time it takes grows with the square. */
+export function areUnique(items: readonly unknown[]): boolean {
+  return items.every((item, index) => !items.slice(0, index).some((before) => identical(before, item)));
+}

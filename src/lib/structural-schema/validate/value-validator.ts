@@ -1,0 +1,71 @@
+/** Validation of values by the schema of their definition. Source: k8s.io/apiextensions-apiserver pkg/apiserver/validation */
+import type { Correlation } from "../correlation.ts";
+import type { ErrorSink } from "../error-sink.ts";
+import type { JsonSchemaProps } from "../json-schema-props.ts";
+import { sortedJson } from "../sorted-json.ts";
+import { childPath } from "../structural-schema.ts";
+import { compileAccepts } from "./accepts.ts";
+import { explain, type ValueError } from "./explain.ts";
+import { type ValueOrigin, ValueSchema } from "./value-schema.ts";
+
+export interface ValueValidator {
+  /** Of a value that is new, or whose old state does not matter. */
+  validate(value: unknown, path: string, errors: ErrorSink): void;
+  /** Lets pass what has not changed, part by part (KEP-4008). */
+  validateUpdate(correlation: Correlation, path: string, errors: ErrorSink): void;
+}
+
+/**
+ * Patterns are compiled, and the parts of the schema read, when values are first seen there.
+ * @param origin where the values come from
+ */
+export function valueValidator(source: JsonSchemaProps, origin: ValueOrigin = "request"): ValueValidator {
+  const schema = new ValueSchema(source, origin);
+  let accepts: ((value: unknown) => boolean) | undefined;
+  const isAccepted = (value: unknown): boolean => {
+    accepts ??= compileAccepts(schema);
+    return accepts(value);
+  };
+  return {
+    validate(value, path, errors) {
+      if (!isAccepted(value)) report(explain(value, schema, undefined), path, errors);
+    },
+    validateUpdate(correlation, path, errors) {
+      if (!isAccepted(correlation.value)) report(explain(correlation.value, schema, correlation), path, errors);
+    },
+  };
+}
+
+/** As upstream prints a path that is none. */
+const noPath = "<nil>";
+
+function report(found: readonly ValueError[], base: string, errors: ErrorSink): void {
+  for (const error of found) {
+    const within = error.path === "." ? "" : error.path.replace(/^\./, "");
+    const path = within === "" ? base || noPath : childPath(base, within);
+    switch (error.kind) {
+      case "required":
+        errors.required(path);
+        break;
+      case "enum":
+        errors.notSupported(path, error.value, (error.allowed ?? []).map(textOf));
+        break;
+      case "tooLong":
+        errors.tooLong(path, error.limit ?? -1);
+        break;
+      case "tooMany":
+        errors.tooMany(path, error.value as number, error.limit ?? -1);
+        break;
+      case "type":
+        errors.typeInvalid(path, error.value, error.message);
+        break;
+      case "invalid":
+      case "general":
+        errors.invalid(path, error.value, error.message);
+    }
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : sortedJson(value);
+}
