@@ -5,14 +5,12 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { parseGroupVersion } from "../api/object.ts";
-import { decodeProtobuf } from "../lib/protobuf/decode.ts";
 import { encodeProtobuf } from "../lib/protobuf/encode.ts";
-import { readEnvelope, wrapInEnvelope } from "../lib/protobuf/envelope.ts";
-import { Reader } from "../lib/protobuf/reader.ts";
-import { conform } from "../lib/schema/decode.ts";
+import { wrapInEnvelope } from "../lib/protobuf/envelope.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
-import { type Answer, type RawClient, type RawRequest, rawClient } from "../testing/raw-client.ts";
+import { decodeAnswer, decodeEvents } from "../testing/protobuf-answers.ts";
+import { type RawClient, type RawRequest, rawClient } from "../testing/raw-client.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
 const upstream = "application/vnd.kubernetes.protobuf";
@@ -26,12 +24,6 @@ const schemaOf = (apiVersion: string, kind: string): Struct => {
 
 function encode(apiVersion: string, kind: string, object: object): Buffer {
   return wrapInEnvelope(apiVersion, kind, encodeProtobuf(object, schemaOf(apiVersion, kind)));
-}
-
-function decode(bytes: Buffer): Record<string, unknown> {
-  const { apiVersion, kind, raw } = readEnvelope(bytes);
-  const schema = schemaOf(apiVersion, kind);
-  return { ...conform(decodeProtobuf(raw, schema), schema).object, kind, apiVersion };
 }
 
 const configMap = (name: string, kind = "ConfigMap"): Buffer => encode("v1", kind, { metadata: { name }, data: { k: "v" } });
@@ -143,7 +135,7 @@ describe("protobuf", () => {
       const answer = await client.send(request);
       assert.equal(answer.status, status, answer.text);
       assert.equal(answer.headers["content-type"], contentType);
-      assert.partialDeepStrictEqual(contentType === "application/json" ? answer.body : decode(answer.bytes), want);
+      assert.partialDeepStrictEqual(contentType === "application/json" ? answer.body : decodeAnswer(answer.bytes), want);
     });
   }
 
@@ -153,7 +145,7 @@ describe("protobuf", () => {
       const body = encode("v1", "ConfigMap", { metadata: { name: `long-${index}`, labels: { long: "yes" } }, data });
       assert.equal((await client.send(post(body))).status, 201);
     }
-    const { items } = decode((await client.send(get(`${configMaps}?labelSelector=long`, upstream))).bytes);
+    const { items } = decodeAnswer((await client.send(get(`${configMaps}?labelSelector=long`, upstream))).bytes);
     assert.equal((items as { data: unknown }[]).filter((item) => JSON.stringify(item.data) === JSON.stringify(data)).length, 20);
   });
 
@@ -161,7 +153,7 @@ describe("protobuf", () => {
     const query = "watch=1&fieldSelector=metadata.name%3Db&timeoutSeconds=1&allowWatchBookmarks=true";
     const answer = await client.send(get(`${configMaps}?${query}`, upstream));
     assert.equal(answer.headers["content-type"], `${upstream};stream=watch`);
-    assert.partialDeepStrictEqual(eventsOf(answer), [
+    assert.partialDeepStrictEqual(decodeEvents(answer.bytes), [
       { type: "ADDED", object: { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "b" }, data: { k: "v" } } },
       { type: "BOOKMARK", object: { kind: "ConfigMap", apiVersion: "v1" } },
     ]);
@@ -177,19 +169,3 @@ describe("protobuf", () => {
     assert.equal(await text(stdout), "all well\n");
   });
 });
-
-/** `WatchEvent{string type = 1; RawExtension{bytes raw = 1} object = 2}`, each after four bytes of length. */
-function eventsOf({ bytes }: Answer): { type: string; object: Record<string, unknown> }[] {
-  const events: { type: string; object: Record<string, unknown> }[] = [];
-  for (let at = 0; at < bytes.length; at += 4 + bytes.readUInt32BE(at)) {
-    const reader = new Reader(bytes.subarray(at + 4, at + 4 + bytes.readUInt32BE(at)));
-    assert.equal(reader.tag(), 0x0a);
-    const type = reader.text();
-    assert.equal(reader.tag(), 0x12);
-    reader.enter();
-    assert.equal(reader.tag(), 0x0a);
-    events.push({ type, object: decode(reader.bytes()) });
-    assert.ok(reader.done);
-  }
-  return events;
-}

@@ -1,14 +1,11 @@
 /** Metadata alone, of custom resources too, request by request. The texts are upstream's. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { decodeProtobuf } from "../../lib/protobuf/decode.ts";
-import { readEnvelope } from "../../lib/protobuf/envelope.ts";
-import { conform } from "../../lib/schema/decode.ts";
-import { builtinSchema, definitionOf } from "../../resource/builtin-schemas.ts";
 import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
 import { type ApiAnswer, send } from "../../testing/api-client.ts";
 import { customThing } from "../../testing/custom-thing.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-registry.ts";
+import { decodeAnswer } from "../../testing/protobuf-answers.ts";
 
 const maps = "/api/v1/namespaces/n/configmaps";
 const things = "/apis/example.com/v1/namespaces/n/things";
@@ -138,19 +135,10 @@ for (const { request, accept, body, status = 200, contentType = accept.split(/[;
     const kind = request.includes("example.com") ? { kind: "Thing", apiVersion: "example.com/v1" } : {};
     const isPatch = request.startsWith("MERGE");
     const answer = await send(memory.registry, request, body && (isPatch ? body : { ...kind, ...body }), { accept });
-    const shown = contentType === protobuf ? decode(answer.bytes) : answer.body;
+    const shown = contentType === protobuf ? decodeAnswer(answer.bytes) : answer.body;
     assert.deepEqual([answer.status, answer.contentType], [status, contentType], JSON.stringify(shown));
     assert.partialDeepStrictEqual(shown, want, JSON.stringify(shown));
   });
-}
-
-function decode(bytes: Buffer): Record<string, unknown> {
-  const { apiVersion, kind, raw } = readEnvelope(bytes);
-  const [group, version] = apiVersion === "v1" ? ["", "v1"] : (apiVersion.split("/") as [string, string]);
-  // The versions of the kind are one type to upstream; of the list they are two.
-  const name = definitionOf(group, version, kind) ?? `io.k8s.apimachinery.pkg.apis.meta.v1.${kind}`;
-  const schema = builtinSchema(name);
-  return { ...conform(decodeProtobuf(raw, schema), schema).object, kind, apiVersion };
 }
 
 const ofA = (answer: ApiAnswer): string => answer.bytes.toString();
@@ -175,7 +163,7 @@ test("metadata is the bytes of the object's own, in the struct's order; YAML sor
 test("a part of a list says where it goes on", async () => {
   const { registry } = memory;
   for (const name of ["c1", "c2", "c3"]) await send(registry, `POST ${maps}`, { metadata: { name } });
-  const first = decode((await send(registry, `GET ${maps}?limit=2`, undefined, { accept: protobuf + list })).bytes) as {
+  const first = decodeAnswer((await send(registry, `GET ${maps}?limit=2`, undefined, { accept: protobuf + list })).bytes) as {
     metadata: { continue: string; remainingItemCount: number };
     items: unknown[];
   };
