@@ -25,7 +25,7 @@ export interface ServerOptions {
   readonly clientCaFile: string | undefined;
   readonly anonymousAuth: boolean;
   /**
-   * AlwaysAllow, AlwaysDeny, in the order they are asked. None: everyone may read the public paths, and who is known may ask who that is.
+   * AlwaysAllow, AlwaysDeny, RBAC, in the order they are asked. None: RBAC.
    * system:masters may do all in any case.
    */
   readonly authorizationModes: readonly string[];

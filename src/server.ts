@@ -11,8 +11,12 @@ import { connectSubresources, createActions, refuseConnect } from "./apis/subres
 import { clientCertificateAuthenticator } from "./authentication/client-certificate.ts";
 import { authenticate } from "./authentication/union.ts";
 import type { Authorizer } from "./authorization/contract.ts";
-import { authorizerOf } from "./authorization/modes.ts";
+import { authorizerOf, parseAuthorizationModes } from "./authorization/modes.ts";
+import { rbacEscalation } from "./authorization/rbac/escalation.ts";
+import { followPolicy } from "./authorization/rbac/follow-policy.ts";
+import { rbacAuthorizer } from "./authorization/rbac/rbac.ts";
 import { ensureBootState } from "./boot/boot-state.ts";
+import { ensureRbacPolicy } from "./boot/rbac/ensure.ts";
 import { writeWhole } from "./cli/certificates.ts";
 import { parseFeatureGates } from "./cli/feature-gates.ts";
 import { formatKubeconfig } from "./cli/kubeconfig.ts";
@@ -21,6 +25,7 @@ import { servingSetup } from "./cli/serving-setup.ts";
 import { enabledControllers } from "./controllers/enabled.ts";
 import { garbageCollector } from "./controllers/garbage-collector/garbage-collector.ts";
 import { namespaceController } from "./controllers/namespace.ts";
+import { roleAggregation } from "./controllers/role-aggregation.ts";
 import { type HealthCheck, healthHandler } from "./health/health.ts";
 import { createObject } from "./http/endpoints/create.ts";
 import { deleteObject } from "./http/endpoints/delete.ts";
@@ -82,7 +87,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const range = parseIpRange(options.serviceClusterIpRange);
   if (range === undefined)
     throw new Error(`invalid argument ${JSON.stringify(options.serviceClusterIpRange)} for service-cluster-ip-range: not a CIDR`);
-  const authorize = authorizerOf(options.authorizationModes);
+  const authorizationModes = parseAuthorizationModes(options.authorizationModes);
   const running = enabledControllers(options.controllers);
   const { gates, warnings: gateWarnings } = parseFeatureGates(options.featureGates);
   const served = parseRuntimeConfig(options.runtimeConfig, builtinVersions(builtinConversions));
@@ -97,7 +102,10 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const serviceAddresses = openServiceAddresses({ catalog, clock, range });
   undo.push(() => serviceAddresses.close());
-  const admission = createAdmission([namespaceLifecycle(catalog), serviceAddresses]);
+  const rbac = followPolicy({ catalog, clock, logger });
+  undo.push(() => rbac.stop());
+  const authorize = authorizerOf(authorizationModes, rbacAuthorizer(rbac.policy));
+  const admission = createAdmission([namespaceLifecycle(catalog), serviceAddresses, rbacEscalation(rbac.policy, authorize)]);
   const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: pooledRandom() };
 
   const state = { startedAt: clock.now(), booted: false, stopping: false };
@@ -147,8 +155,12 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   undo.push(() => listener.close());
 
   await ensureBootState(registry, { ...options, advertiseAddress: advertisedAddress(options), port: listener.port });
+  await ensureRbacPolicy(registry);
+  await rbac.tried;
+  await rbac.reached(await storage.current());
   const controllers = [
     ...(running.has("namespace-controller") ? [namespaceController({ registry, logger })] : []),
+    ...(running.has("clusterrole-aggregation-controller") ? [roleAggregation({ registry, logger })] : []),
     ...(running.has("garbage-collector-controller") ? [garbageCollector({ registry, logger })] : []),
   ];
   for (const controller of controllers) {
@@ -173,6 +185,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     await Promise.all(controllers.map((controller) => controller.stop()));
     await listener.close();
     serviceAddresses.close();
+    rbac.stop();
     for (const cache of installer.caches().values()) cache.close();
     await storage.close();
     logger.info("stopped");

@@ -1,22 +1,27 @@
-/** `--authorization-mode`. Unset, system:masters may do all, everyone may read the public paths, and who is known may ask who that is. */
+/** `--authorization-mode`: which authorizers are asked, and in which order. Source: access-control §5.3. */
 import { alwaysAllow, alwaysDeny } from "./always.ts";
-import { basicUser } from "./basic-user.ts";
 import type { Authorizer } from "./contract.ts";
 import { masters } from "./masters.ts";
-import { publicPaths } from "./public-paths.ts";
 import { unionAuthorizer } from "./union.ts";
 
-const modes: Readonly<Record<string, Authorizer>> = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny };
+export const authorizationModes = ["AlwaysAllow", "AlwaysDeny", "RBAC"] as const;
 
-/** @throws Error for a mode that is not known, or given twice */
-export function authorizerOf(names: readonly string[]): Authorizer {
-  const chosen = names.map((name, index) => {
-    const authorizer = Object.hasOwn(modes, name) ? modes[name] : undefined;
-    if (authorizer === undefined)
-      throw new Error(`authorization-mode ${JSON.stringify(name)} is not a valid mode: this server has ${Object.keys(modes).join(", ")}`);
+export type AuthorizationMode = (typeof authorizationModes)[number];
+
+/** @param names none for the default @throws Error for a mode that is not known, or given twice */
+export function parseAuthorizationModes(names: readonly string[]): readonly AuthorizationMode[] {
+  if (names.length === 0) return ["RBAC"];
+  return names.map((name, index) => {
+    const mode = authorizationModes.find((known) => known === name);
+    if (mode === undefined)
+      throw new Error(`authorization-mode ${JSON.stringify(name)} is not a valid mode: this server has ${authorizationModes.join(", ")}`);
     if (names.indexOf(name) !== index) throw new Error(`authorization-mode ${JSON.stringify(names)} has mode specified more than once`);
-    return authorizer;
+    return mode;
   });
-  // As upstream, system:masters is asked before any mode.
-  return unionAuthorizer(chosen.length === 0 ? [masters, publicPaths, basicUser] : [masters, ...chosen]);
+}
+
+/** As upstream, system:masters is asked before any mode. */
+export function authorizerOf(modes: readonly AuthorizationMode[], rbac: Authorizer): Authorizer {
+  const byMode = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, RBAC: rbac };
+  return unionAuthorizer([masters, ...modes.map((mode) => byMode[mode])]);
 }

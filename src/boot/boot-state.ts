@@ -7,6 +7,7 @@ import { loopbackUser } from "../api/system-user.ts";
 import { addressAt, parseIpRange } from "../lib/ip-range/ip-range.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { create } from "../registry/create.ts";
+import { entryFromStored } from "../watch-cache/entry.ts";
 
 export interface BootOptions {
   /** Where clients inside a cluster would reach this server. Undefined: the Service has no endpoints. */
@@ -25,6 +26,9 @@ export interface BootObject {
   readonly object: Omit<KubeObject, "apiVersion">;
 }
 
+/** As it calls itself when it writes. */
+export const serverName = "kube-apiserver";
+
 const systemNamespaces = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
 /** Creates what is missing and leaves alone what is there. @throws ApiError when something cannot be created */
@@ -37,18 +41,24 @@ async function ensureAll(registry: RegistryContext, objects: readonly BootObject
   await Promise.all(objects.map((wanted) => ensure(registry, wanted)));
 }
 
-async function ensure(registry: RegistryContext, { group, version, resource, namespace, object }: BootObject): Promise<void> {
+/** @returns what was there before; undefined when it was created, or its kind is switched off */
+export async function ensure(
+  registry: RegistryContext,
+  { group, version, resource, namespace, object }: BootObject,
+): Promise<KubeObject | undefined> {
   const target = registry.catalog.find(group, version, resource);
   const store = target?.resource.store;
-  if (target === undefined || store === undefined || !target.version.served) return; // Switched off by --runtime-config.
+  if (target === undefined || store === undefined || !target.version.served) return undefined; // Switched off by --runtime-config.
   const key = store.keyOf(namespace, object.metadata.name as string);
-  if ((await registry.storage.get(key)) !== undefined) return;
+  const stored = await registry.storage.get(key);
+  if (stored !== undefined) return store.decode(entryFromStored(stored, store.source));
   const request = { target, namespace, name: "", subresource: "", user: loopbackUser, dryRun: false, warnings: [] };
   try {
-    await create(registry, { ...request, fieldManager: "kube-apiserver", userAgent: "kube-apiserver", decode: () => prepared(object) });
+    await create(registry, { ...request, fieldManager: serverName, userAgent: serverName, decode: () => prepared(object) });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status.reason !== "AlreadyExists") throw error; // Another replica was faster.
   }
+  return undefined;
 
   function prepared(sent: BootObject["object"]): KubeObject {
     const fresh: KubeObject = {

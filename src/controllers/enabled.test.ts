@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { enabledControllers } from "./enabled.ts";
 
 const rows: [list: string, enabled: readonly string[]][] = [
-  ["*", ["garbage-collector-controller", "namespace-controller"]],
+  ["*", ["clusterrole-aggregation-controller", "garbage-collector-controller", "namespace-controller"]],
   ["", []],
-  ["-namespace-controller,*", ["garbage-collector-controller"]],
+  ["-namespace-controller,*", ["clusterrole-aggregation-controller", "garbage-collector-controller"]],
   ["namespace-controller", ["namespace-controller"]],
   ["namespace-controller,-namespace-controller", ["namespace-controller"]],
 ];

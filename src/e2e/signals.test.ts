@@ -69,7 +69,7 @@ describe("signals", () => {
 
   const refusedRows: [flags: string[], message: RegExp][] = [
     [["--secure-prot=1"], /^Error: unknown flag: --secure-prot \(did you mean --secure-port\?\)\n/],
-    [["--authorization-mode=RBAC"], /^Error: authorization-mode "RBAC" is not a valid mode/],
+    [["--authorization-mode=Foo"], /^Error: authorization-mode "Foo" is not a valid mode/],
     [["--feature-gates=NoSuchGate=true"], /^Error: .*NoSuchGate/],
     [["--tls-cert-file=/no/such", "--tls-private-key-file=/no/such"], /^Error: .*no such file/],
   ];

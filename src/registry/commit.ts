@@ -2,8 +2,8 @@
 import { ApiError, conflict, objectModified, plainError, serviceUnavailable } from "../api/errors.ts";
 import { formatGroupVersion, type KubeObject } from "../api/object.ts";
 import { type Encoded, encodeObject } from "../lib/schema/encode.ts";
-import type { Resource } from "../resource/contract.ts";
-import { type Committed, type Conflict, StorageUnavailable, type Stored, ValueTooLarge, type Write } from "../storage/contract.ts";
+import type { Resource, ResourceStore } from "../resource/contract.ts";
+import { type Committed, type Conflict, type Seal, StorageUnavailable, type Stored, ValueTooLarge, type Write } from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { deletedEntry, entryFromStored, makeEntry } from "../watch-cache/entry.ts";
 import type { RegistryContext } from "./contract.ts";
@@ -108,6 +108,42 @@ export async function insert(
   return { taken: entryFromStored(written.current as NonNullable<typeof written.current>, storeOf(resource).source) };
 }
 
+export interface NewObject {
+  readonly resource: Resource;
+  readonly key: string;
+  readonly object: KubeObject;
+}
+
+/** Writes of one commit; a store takes 128. */
+const insertedTogetherMax = 100;
+
+/**
+ * Stores many new objects in few commits.
+ * @returns false when one of them is there already; some others may have been stored then
+ * @throws ApiError 500, 503
+ */
+export async function insertAll({ storage }: RegistryContext, objects: readonly NewObject[]): Promise<boolean> {
+  const writes = objects.map(({ resource, key, object }) => writeOf(resource, key, object).write);
+  for (let at = 0; at < writes.length; at += insertedTogetherMax) {
+    const some = writes.slice(at, at + insertedTogetherMax);
+    const absent = some.map(({ key }) => ({ key, revision: 0 }));
+    const { ok } = await storage.commit(absent, some).catch(refuse);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+/** @param object gets the kind and the version it is stored at */
+function writeOf({ definition, store }: Resource, key: string, object: KubeObject): { write: Write; seal: Seal; encoded: Encoded } {
+  const { form, fingerprint } = store as ResourceStore;
+  object.kind = form.kind;
+  object.apiVersion = formatGroupVersion(form.group, form.version);
+  const encoded = encodeObject(object, form.schema);
+  const { ttlSeconds } = definition.strategy;
+  const seal = { fingerprint, versionOffset: encoded.versionOffset, itemOffset: encoded.itemOffset };
+  return { write: { key, value: encoded.json, seal, ...(ttlSeconds !== undefined && { ttlSeconds }) }, seal, encoded };
+}
+
 async function put(
   registry: RegistryContext,
   resource: Resource,
@@ -116,13 +152,8 @@ async function put(
   { object, managersMayGo = false }: Omit<Put, "do">,
 ): Promise<{ entry: Entry } | Conflict> {
   const store = storeOf(resource);
-  object.kind = store.form.kind;
-  object.apiVersion = formatGroupVersion(store.form.group, store.form.version);
-  const encoded = encodeObject(object, store.form.schema);
+  const { write, seal, encoded } = writeOf(resource, key, object);
   if (existing !== undefined && isSame(existing, encoded)) return { entry: existing };
-  const { ttlSeconds } = resource.definition.strategy;
-  const seal = { fingerprint: store.fingerprint, versionOffset: encoded.versionOffset, itemOffset: encoded.itemOffset };
-  const write: Write = { key, value: encoded.json, seal, ...(ttlSeconds !== undefined && { ttlSeconds }) };
   let committed: Committed | Conflict;
   try {
     committed = await commit(registry, existing, write);

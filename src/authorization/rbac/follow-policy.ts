@@ -3,6 +3,7 @@ import type { Clock } from "../../api/clock.ts";
 import type { Logger } from "../../api/logger.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { Catalog } from "../../resource/contract.ts";
+import type { WatchCache } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import { type Binding, Policy, type Role, type Subject } from "./policy.ts";
 import type { PolicyRule } from "./rule.ts";
@@ -11,6 +12,8 @@ export interface FollowedPolicy {
   readonly policy: Policy;
   /** Resolves when all that is stored was read, or could not be: it is then read again after a while, and until then grants nothing. */
   readonly tried: Promise<void>;
+  /** Resolves when the policy has everything up to the revision. */
+  reached(revision: number): Promise<void>;
   stop(): void;
 }
 
@@ -26,11 +29,15 @@ export function followPolicy({
   readonly logger: Logger;
 }): FollowedPolicy {
   const policy = new Policy();
-  const follow = (resource: string, take: (key: string, object: KubeObject | undefined) => void, keys: () => Iterable<string>): Follower => {
+  const follow = (
+    resource: string,
+    take: (key: string, object: KubeObject | undefined) => void,
+    keys: () => Iterable<string>,
+  ): [Follower, WatchCache] => {
     const store = catalog.findResource(group, resource)?.store;
     if (store === undefined) throw new Error(`${resource}.${group} is not served`);
     const { prefix } = store.form;
-    return followCache({
+    const follower = followCache({
       cache: store.cache,
       prefix,
       clock,
@@ -42,18 +49,25 @@ export function followPolicy({
       missing: (key) => take(key, undefined),
       failed: (error) => logger.warn("RBAC waits for objects that could not be listed", { prefix, error: String(error) }),
     });
+    return [follower, store.cache];
   };
   const role = (key: string, object: KubeObject | undefined): void => policy.setRole(key, object && roleOf(object));
   const binding = (key: string, object: KubeObject | undefined): void => policy.setBinding(key, object && bindingOf(object));
-  const followers = [
+  const followers: [Follower, WatchCache][] = [
     ...["clusterroles", "roles"].map((resource) => follow(resource, role, () => policy.roleKeys())),
     ...["clusterrolebindings", "rolebindings"].map((resource) => follow(resource, binding, () => policy.bindingKeys())),
   ];
   return {
     policy,
-    tried: Promise.all(followers.map(({ tried }) => tried)).then(() => {}),
+    tried: Promise.all(followers.map(([{ tried }]) => tried)).then(() => {}),
+    async reached(revision) {
+      for (const [follower, cache] of followers) {
+        await cache.notOlderThan(revision);
+        while (follower.seen !== undefined && follower.seen < revision) await new Promise(setImmediate);
+      }
+    },
     stop() {
-      for (const follower of followers) follower.stop();
+      for (const [follower] of followers) follower.stop();
     },
   };
 }

@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, type Status } from "../../api/errors.ts";
+import type { KubeObject } from "../../api/object.ts";
 import type { UserInfo } from "../../api/user.ts";
 import { clientCertificateAuthenticator } from "../../authentication/client-certificate.ts";
 import type { Authenticator } from "../../authentication/contract.ts";
 import { authenticate } from "../../authentication/union.ts";
-import { authorizerOf } from "../../authorization/modes.ts";
+import type { Authorizer } from "../../authorization/contract.ts";
+import { type AuthorizationMode, authorizerOf, parseAuthorizationModes } from "../../authorization/modes.ts";
+import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
+import { Policy } from "../../authorization/rbac/policy.ts";
+import { rbacAuthorizer } from "../../authorization/rbac/rbac.ts";
+import { bootstrapPolicy } from "../../boot/rbac/policy.ts";
 import type { Exchange, PeerCertificate, RequestContext, WebSocketRequest } from "../contract.ts";
 import { requestInfo } from "../request-info.ts";
 import { authenticationFilter } from "./authentication.ts";
@@ -68,17 +74,26 @@ for (const [what, { certificate: peerCertificate, headers = {}, bearerTokens, an
   });
 }
 
+const policy = new Policy();
+for (const { namespace, object } of bootstrapPolicy()) {
+  const stored = { ...object, metadata: { ...object.metadata, namespace } } as KubeObject;
+  const key = `${object.kind} ${namespace}/${object.metadata.name}`;
+  if (object.roleRef === undefined) policy.setRole(key, roleOf(stored));
+  else policy.setBinding(key, bindingOf(stored));
+}
+const authorizer = (modes: readonly AuthorizationMode[]): Authorizer => authorizerOf(modes, rbacAuthorizer(policy));
+
 const master = user("root", "system:masters");
-const allowedRows: [who: UserInfo, modes: string[], method: string, target: string][] = [
-  [master, [], "DELETE", "/api/v1/nodes"],
+const allowedRows: [who: UserInfo, modes: AuthorizationMode[], method: string, target: string][] = [
+  [master, ["RBAC"], "DELETE", "/api/v1/nodes"],
   [master, ["AlwaysDeny"], "GET", "/foo"],
-  [anonymous, [], "GET", "/livez"],
-  [anonymous, [], "GET", "/readyz?verbose"],
-  [anonymous, [], "GET", "/healthz"],
-  [anonymous, [], "GET", "/version"],
-  [authenticated, [], "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews"],
-  [authenticated, [], "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"],
-  [authenticated, [], "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"],
+  [anonymous, ["RBAC"], "GET", "/livez"],
+  [anonymous, ["RBAC"], "GET", "/readyz?verbose"],
+  [anonymous, ["RBAC"], "GET", "/healthz"],
+  [anonymous, ["RBAC"], "GET", "/version"],
+  [authenticated, ["RBAC"], "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews"],
+  [authenticated, ["RBAC"], "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"],
+  [authenticated, ["RBAC"], "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"],
   [anonymous, ["AlwaysAllow"], "DELETE", "/api/v1/nodes"],
   [anonymous, ["AlwaysDeny", "AlwaysAllow"], "GET", "/foo"],
 ];
@@ -86,14 +101,14 @@ for (const [who, modes, method, target] of allowedRows) {
   test(`authorization [${modes}]: ${who.name} may ${method} ${target}`, async () => {
     const context = contextOf({}, method, target);
     context.user = who;
-    assert.equal(await refusalOf(() => authorizationFilter(authorizerOf(modes))(context)), undefined);
+    assert.equal(await refusalOf(() => authorizationFilter(authorizer(modes))(context)), undefined);
   });
 }
 
-const refusedRows: [who: UserInfo, modes: string[], method: string, target: string, message: string, details: object][] = [
+const refusedRows: [who: UserInfo, modes: AuthorizationMode[], method: string, target: string, message: string, details: object][] = [
   [
     anonymous,
-    [],
+    ["RBAC"],
     "GET",
     "/api/v1/namespaces/default/pods",
     'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" in the namespace "default"',
@@ -101,7 +116,7 @@ const refusedRows: [who: UserInfo, modes: string[], method: string, target: stri
   ],
   [
     user('a"b<c>'),
-    [],
+    ["RBAC"],
     "PUT",
     "/apis/apps/v1/namespaces/x/deployments/d/scale",
     'deployments.apps "d" is forbidden: User "a\\"b&lt;c&gt;" cannot update resource "deployments/scale" in API group "apps" in the namespace "x"',
@@ -109,7 +124,7 @@ const refusedRows: [who: UserInfo, modes: string[], method: string, target: stri
   ],
   [
     anonymous,
-    [],
+    ["RBAC"],
     "GET",
     "/api/v1/nodes?watch=1",
     'nodes is forbidden: User "system:anonymous" cannot watch resource "nodes" in API group "" at the cluster scope',
@@ -117,7 +132,7 @@ const refusedRows: [who: UserInfo, modes: string[], method: string, target: stri
   ],
   [
     anonymous,
-    [],
+    ["RBAC"],
     "POST",
     "/apis/authentication.k8s.io/v1/selfsubjectreviews",
     'selfsubjectreviews.authentication.k8s.io is forbidden: User "system:anonymous" cannot create resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope',
@@ -125,31 +140,31 @@ const refusedRows: [who: UserInfo, modes: string[], method: string, target: stri
   ],
   [
     authenticated,
-    [],
+    ["RBAC"],
     "POST",
     "/apis/authorization.k8s.io/v1/subjectaccessreviews",
     'subjectaccessreviews.authorization.k8s.io is forbidden: User "bob" cannot create resource "subjectaccessreviews" in API group "authorization.k8s.io" at the cluster scope',
     { group: "authorization.k8s.io", kind: "subjectaccessreviews" },
   ],
-  [anonymous, [], "GET", "/foo", 'forbidden: User "system:anonymous" cannot get path "/foo"', {}],
-  [anonymous, [], "POST", "/livez", 'forbidden: User "system:anonymous" cannot post path "/livez"', {}],
-  [anonymous, [], "GET", "/livez/ping", 'forbidden: User "system:anonymous" cannot get path "/livez/ping"', {}],
-  [anonymous, [], "GET", "/metrics", 'forbidden: User "system:anonymous" cannot get path "/metrics"', {}],
+  [anonymous, ["RBAC"], "GET", "/foo", 'forbidden: User "system:anonymous" cannot get path "/foo"', {}],
+  [anonymous, ["RBAC"], "POST", "/livez", 'forbidden: User "system:anonymous" cannot post path "/livez"', {}],
+  [anonymous, ["RBAC"], "GET", "/livez/ping", 'forbidden: User "system:anonymous" cannot get path "/livez/ping"', {}],
+  [anonymous, ["RBAC"], "GET", "/metrics", 'forbidden: User "system:anonymous" cannot get path "/metrics"', {}],
   [anonymous, ["AlwaysDeny"], "GET", "/version", 'forbidden: User "system:anonymous" cannot get path "/version": Everything is forbidden.', {}],
 ];
 for (const [who, modes, method, target, message, details] of refusedRows) {
   test(`authorization [${modes}]: ${who.name} may not ${method} ${target}`, async () => {
     const context = contextOf({}, method, target);
     context.user = who;
-    const refused = await refusalOf(() => authorizationFilter(authorizerOf(modes))(context));
+    const refused = await refusalOf(() => authorizationFilter(authorizer(modes))(context));
     assert.deepEqual(refused, { code: 403, reason: "Forbidden", message, details });
     assert.equal(context.headers["x-content-type-options"], "nosniff");
   });
 }
 
 for (const [modes, message] of [
-  [["RBAC"], /authorization-mode "RBAC" is not a valid mode/],
+  [["Foo"], /authorization-mode "Foo" is not a valid mode/],
   [["AlwaysAllow", "AlwaysAllow"], /mode specified more than once/],
 ] as const) {
-  test(`authorization-mode ${modes} is refused`, () => assert.throws(() => authorizerOf(modes), message));
+  test(`authorization-mode ${modes} is refused`, () => assert.throws(() => parseAuthorizationModes(modes), message));
 }

@@ -1,0 +1,96 @@
+/** Nobody grants what he does not have. Source: access-control §5.3.9; upstream's policy-based storage of roles and bindings. */
+import type { AdmissionAttributes, AdmissionPlugin } from "../../admission/contract.ts";
+import { ApiError, forbidden, notFound } from "../../api/errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { UserInfo } from "../../api/user.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+import type { Authorizer } from "../contract.ts";
+import { describePieces, goStrings, uncovered } from "./cover.ts";
+import { bindingOf, roleOf } from "./follow-policy.ts";
+import type { Policy } from "./policy.ts";
+import { boundRole, rulesFor } from "./rbac.ts";
+import type { PolicyRule } from "./rule.ts";
+
+const group = "rbac.authorization.k8s.io";
+const everything: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
+
+/** Looks at roles and bindings after all that may change them. @param authorize the whole chain */
+export function rbacEscalation(policy: Policy, authorize: Authorizer): AdmissionPlugin {
+  return {
+    name: "rbacEscalation",
+    mutate(attributes) {
+      const { operation, target, object, subresource, user } = attributes;
+      if ((operation !== "CREATE" && operation !== "UPDATE") || object === undefined || subresource !== "") return;
+      if (target.resource.definition.group !== group || user.groups.includes("system:masters")) return;
+      if (onlyLetsGo(attributes)) return;
+      return object.roleRef === undefined ? checkRole(policy, authorize, attributes, object) : checkBinding(policy, authorize, attributes, object);
+    },
+  };
+}
+
+/** Owners and finalizers may change without a look at the rest: the garbage collector must be able to do its work. */
+function onlyLetsGo({ object, oldObject }: AdmissionAttributes): boolean {
+  if (object === undefined || oldObject === undefined) return false;
+  const bare = ({ metadata, ...rest }: KubeObject): object => {
+    const { ownerReferences, finalizers, managedFields, ...kept } = metadata;
+    return { ...rest, metadata: kept };
+  };
+  return deepEqual(bare(object), bare(oldObject));
+}
+
+async function checkRole(policy: Policy, authorize: Authorizer, attributes: AdmissionAttributes, object: KubeObject): Promise<void> {
+  const { user, namespace } = attributes;
+  const { resource } = attributes.target.resource.definition;
+  if (await may(authorize, user, "escalate", { resource, namespace, name: attributes.operation === "CREATE" ? "" : attributes.name })) return;
+  const { name, rules } = roleOf(object);
+  const missing = whyNot(policy, user, namespace, rules);
+  if (missing !== undefined) throw forbidden({ group, resource }, name, missing);
+  if (!aggregates(object) && !aggregates(attributes.oldObject)) return;
+  if (whyNot(policy, user, namespace, everything) === undefined) return;
+  throw forbidden({ group, resource }, name, "must have cluster-admin privileges to use the aggregationRule");
+}
+
+function aggregates(object: KubeObject | undefined): boolean {
+  return (object?.aggregationRule?.clusterRoleSelectors ?? []).length > 0;
+}
+
+async function checkBinding(policy: Policy, authorize: Authorizer, attributes: AdmissionAttributes, object: KubeObject): Promise<void> {
+  const { user, namespace } = attributes;
+  const { resource } = attributes.target.resource.definition;
+  const binding = { ...bindingOf(object), namespace };
+  const { kind, name } = binding.roleRef;
+  const roles = kind === "Role" ? "roles" : "clusterroles";
+  if ((kind === "Role" || kind === "ClusterRole") && (await may(authorize, user, "bind", { resource: roles, namespace, name }))) return;
+  const role = boundRole(policy, binding);
+  if (typeof role === "string") {
+    if (kind === "Role" || kind === "ClusterRole") throw notFound({ group, resource: kind.toLowerCase() }, name);
+    throw new ApiError({ code: 500, message: role });
+  }
+  const missing = whyNot(policy, user, namespace, role.rules);
+  if (missing !== undefined) throw forbidden({ group, resource }, binding.name, missing);
+}
+
+interface RoleAction {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+async function may(authorize: Authorizer, user: UserInfo, verb: string, action: RoleAction): Promise<boolean> {
+  const request = { user, verb, isResourceRequest: true, path: "", group, version: "*", subresource: "", fieldSelector: "", labelSelector: "" };
+  return (await authorize({ ...request, ...action })).decision === "allow";
+}
+
+/** @returns undefined when the user has all that the rules grant */
+function whyNot(policy: Policy, user: UserInfo, namespace: string, rules: readonly PolicyRule[]): string | undefined {
+  const owned = rulesFor(policy, user, namespace);
+  const missing = uncovered(owned.rules, rules);
+  if (missing.length === 0) return undefined;
+  const who = `user ${quoteGo(user.name)} (groups=${goStrings(user.groups)})`;
+  const why = `${who} is attempting to grant RBAC permissions not currently held:\n${describePieces(missing).join("\n")}`;
+  return owned.problems.length === 0 ? why : `${why}; resolution errors: [${owned.problems.join(", ")}]`;
+}

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ensureBootState } from "../boot/boot-state.ts";
+import { ensureRbacPolicy } from "../boot/rbac/ensure.ts";
+import { openMemoryRegistry, type Place } from "../testing/memory-registry.ts";
+import { roleAggregation } from "./role-aggregation.ts";
+
+const clusterRoles: Place = ["rbac.authorization.k8s.io/clusterroles", ""];
+const logger = { info() {}, warn() {}, error() {} };
+
+/** Lets everything that waits for nothing but the memory store happen. */
+async function settle(): Promise<void> {
+  for (let round = 0; round < 200; round++) await new Promise(setImmediate);
+}
+
+test("roles collect the rules of others by label, each once, and follow them", async () => {
+  const cluster = await openMemoryRegistry();
+  await ensureBootState(cluster.registry, { advertiseAddress: undefined, port: 6443, serviceClusterIpRange: "10.0.0.0/24" });
+  await ensureRbacPolicy(cluster.registry);
+  const controller = roleAggregation({ registry: cluster.registry, logger });
+  controller.start();
+  await settle();
+  const rulesOf = async (name: string): Promise<unknown[]> => (await cluster.find(clusterRoles, name))?.rules ?? [];
+  const [view, edit, admin] = [await rulesOf("view"), await rulesOf("edit"), await rulesOf("admin")];
+  assert.deepEqual(view, await rulesOf("system:aggregate-to-view"));
+  // `edit` has those of `view`, `admin` those of `edit`.
+  assert.ok(view.length > 0 && edit.length > view.length && admin.length > edit.length);
+  const role = await cluster.find(clusterRoles, "view");
+  assert.deepEqual(
+    role?.metadata.managedFields?.map(({ manager, operation }) => [manager, operation]),
+    [
+      ["clusterrole-aggregation-controller", "Apply"],
+      ["kube-apiserver", "Update"],
+    ],
+  );
+
+  const rule = { apiGroups: ["a.example"], resources: ["things"], verbs: ["get"] };
+  const labels = { "rbac.authorization.k8s.io/aggregate-to-view": "true" };
+  for (const name of ["x", "y"]) await cluster.create(clusterRoles, { kind: "ClusterRole", metadata: { name, labels }, rules: [rule] });
+  await settle();
+  assert.deepEqual(await rulesOf("view"), [...view, rule]);
+  assert.deepEqual((await rulesOf("admin")).length, admin.length + 1);
+  await cluster.delete(clusterRoles, "x");
+  await cluster.change(clusterRoles, "y", (object) => {
+    object.metadata.labels = {};
+  });
+  await settle();
+  assert.deepEqual([await rulesOf("view"), await rulesOf("admin")], [view, admin]);
+
+  // What somebody writes into it goes.
+  await cluster.change(clusterRoles, "view", (object) => {
+    object.rules = [rule];
+  });
+  await settle();
+  assert.deepEqual(await rulesOf("view"), view);
+  await controller.stop();
+  await cluster.close();
+});

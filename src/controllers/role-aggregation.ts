@@ -1,0 +1,98 @@
+/** Fills the rules of ClusterRoles that collect those of others by label. Source: access-control §5.3.6; upstream's clusterroleaggregation controller. */
+import type { Logger } from "../api/logger.ts";
+import type { KubeObject } from "../api/object.ts";
+import { deepEqual } from "../lib/json/values.ts";
+import { matchesLabels } from "../lib/selectors/label.ts";
+import { type LabelSelectorObject, labelSelectorFromObject } from "../lib/selectors/label-object.ts";
+import { apply } from "../registry/apply.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { Resolved, ResourceStore } from "../resource/contract.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+import { type Follower, followCache } from "../watch-cache/follow.ts";
+import type { Controller } from "./contract.ts";
+import { writesAs } from "./controller-write.ts";
+import { openWorkQueue } from "./work-queue.ts";
+
+const name = "clusterrole-aggregation-controller";
+const writes = writesAs(name);
+/** Collecting roles known at once; more are looked at when the list is read again. */
+const rolesMax = 10_000;
+const firstDelayMs = 50;
+const delayMaxMs = 5_000;
+
+export function roleAggregation({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
+  const target = registry.catalog.find("rbac.authorization.k8s.io", "v1", "clusterroles");
+  const store = target?.resource.store;
+  if (target === undefined || store === undefined) return { start() {}, stop: async () => {} }; // RBAC is switched off.
+  /** Keys of the roles that collect others. */
+  const collecting = new Set<string>();
+  const queue = openWorkQueue({
+    clock: registry.clock,
+    async reconcile(key) {
+      await collect(registry, target, store, key);
+      return true;
+    },
+    failed: (key, error) => logger.warn("a role could not collect its rules, will be tried again", { key, error: String(error) }),
+    concurrency: 1,
+    keysMax: rolesMax,
+    firstDelayMs,
+    delayMaxMs,
+  });
+  const lookAtAll = (): void => {
+    for (const key of collecting) queue.add(key);
+  };
+  let follower: Follower | undefined;
+  return {
+    start() {
+      follower = followCache({
+        cache: store.cache,
+        prefix: store.form.prefix,
+        clock: registry.clock,
+        set(entry) {
+          if (entry.json.includes('"aggregationRule":{')) collecting.add(entry.key);
+          else collecting.delete(entry.key);
+          lookAtAll();
+        },
+        gone({ key }) {
+          collecting.delete(key);
+          lookAtAll();
+        },
+        known: () => collecting,
+        missing: (key) => collecting.delete(key),
+        relisted: lookAtAll,
+        failed: (error) => logger.warn("role aggregation waits for roles that could not be listed", { error: String(error) }),
+      });
+    },
+    async stop() {
+      follower?.stop();
+      await queue.stop();
+    },
+  };
+}
+
+async function collect(registry: RegistryContext, target: Resolved, store: ResourceStore, key: string): Promise<void> {
+  const snapshot = store.cache.latest();
+  const entry = snapshot.get(key);
+  const role = entry && store.decode(entry);
+  if (role?.aggregationRule === undefined) return;
+  const selectors: LabelSelectorObject[] = role.aggregationRule.clusterRoleSelectors ?? [];
+  const rules = collectedRules([...snapshot.range(store.form.prefix)], key, selectors, store);
+  if (deepEqual(rules, role.rules ?? [])) return;
+  const roleName = role.metadata.name as string;
+  const intent = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: roleName }, rules };
+  await apply(registry, { ...writes.of(target, "", roleName), body: Buffer.from(JSON.stringify(intent)), force: true, fieldValidation: "Ignore" });
+}
+
+/** Each rule once, selector by selector, in the order of the roles' names. */
+function collectedRules(roles: readonly Entry[], ownKey: string, selectors: readonly LabelSelectorObject[], store: ResourceStore): unknown[] {
+  const rules: unknown[] = [];
+  for (const selector of selectors.map(labelSelectorFromObject)) {
+    for (const entry of roles) {
+      if (entry.key === ownKey || !matchesLabels(selector, entry.index.labels)) continue;
+      for (const rule of (store.decode(entry) as KubeObject & { rules?: unknown[] }).rules ?? []) {
+        if (!rules.some((known) => deepEqual(known, rule))) rules.push(rule);
+      }
+    }
+  }
+  return rules;
+}
