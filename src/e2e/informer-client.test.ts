@@ -33,6 +33,9 @@ const selections: Readonly<Record<string, (object: ListedMap) => boolean>> = {
   "protobuf label": ({ metadata }) => metadata.labels?.x === "1",
   "json field": ({ metadata }) => metadata.name !== "n3",
   "protobuf namespace resync": ({ metadata }) => metadata.namespace === "default",
+  "metadata json": () => true,
+  "metadata protobuf": () => true,
+  "metadata protobuf label": ({ metadata }) => metadata.labels?.x === "1",
 };
 
 interface Report {

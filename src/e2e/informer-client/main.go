@@ -1,5 +1,5 @@
-// Keeps the ConfigMaps of a server in client-go's informers: in JSON and in protobuf, all of them, of a namespace, by label and by field, with a
-// resync. Each line on the standard input is a name: once every informer has that object, one line of JSON tells what each of them has.
+// Keeps the ConfigMaps of a server in client-go's informers: in JSON and in protobuf, whole and their metadata alone, all of them, of a namespace, by
+// label and by field, with a resync. Each line on the standard input is a name: once every informer has that object, one line of JSON tells what each of them has.
 // KUBE_FEATURE_WatchListClient=true or false chooses how they begin.
 //
 //	go run . KUBECONFIG
@@ -10,16 +10,21 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
@@ -31,6 +36,8 @@ const patience = 60 * time.Second
 type view struct {
 	name, contentType, namespace, labels, fields string
 	resync                                       time.Duration
+	// Only metadata is asked for.
+	metadata bool
 }
 
 var views = []view{
@@ -40,6 +47,9 @@ var views = []view{
 	{name: "protobuf label", contentType: runtime.ContentTypeProtobuf, labels: "x=1"},
 	{name: "json field", contentType: runtime.ContentTypeJSON, fields: "metadata.name!=n3"},
 	{name: "protobuf namespace resync", contentType: runtime.ContentTypeProtobuf, namespace: "default", resync: time.Second},
+	{name: "metadata json", contentType: runtime.ContentTypeJSON, metadata: true},
+	{name: "metadata protobuf", contentType: runtime.ContentTypeProtobuf, metadata: true},
+	{name: "metadata protobuf label", contentType: runtime.ContentTypeProtobuf, labels: "x=1", metadata: true},
 }
 
 func main() {
@@ -83,18 +93,44 @@ func start(ctx context.Context, config *rest.Config, view view) *informer {
 	own := rest.CopyConfig(config)
 	own.ContentType = view.contentType
 	own.AcceptContentTypes = view.contentType
-	factory := informers.NewSharedInformerFactoryWithOptions(kubernetes.NewForConfigOrDie(own), view.resync,
-		informers.WithNamespace(view.namespace),
-		informers.WithTweakListOptions(func(options *metav1.ListOptions) {
-			options.LabelSelector = view.labels
-			options.FieldSelector = view.fields
-		}))
-	shared := factory.Core().V1().ConfigMaps().Informer()
+	tweak := func(options *metav1.ListOptions) {
+		options.LabelSelector = view.labels
+		options.FieldSelector = view.fields
+	}
+	var shared cache.SharedIndexInformer
+	if view.metadata {
+		// The client would have protobuf before JSON, whatever the configuration says.
+		own.Wrap(func(next http.RoundTripper) http.RoundTripper { return only{next: next, mediaType: view.contentType} })
+		informer := metadatainformer.NewFilteredMetadataInformer(metadata.NewForConfigOrDie(own), configMaps, view.namespace, view.resync, nil, tweak)
+		shared = informer.Informer()
+	} else {
+		shared = informers.NewSharedInformerFactoryWithOptions(kubernetes.NewForConfigOrDie(own), view.resync,
+			informers.WithNamespace(view.namespace), informers.WithTweakListOptions(tweak)).Core().V1().ConfigMaps().Informer()
+	}
 	kept := &informer{view: view, store: shared.GetStore(), seen: map[string]string{}}
 	_, err := shared.AddEventHandler(kept)
 	must(err)
-	factory.Start(ctx.Done())
+	go shared.Run(ctx.Done())
 	return kept
+}
+
+var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+
+// only leaves one media type of those that a request accepts.
+type only struct {
+	next      http.RoundTripper
+	mediaType string
+}
+
+func (o only) RoundTrip(request *http.Request) (*http.Response, error) {
+	own := request.Clone(request.Context())
+	for _, clause := range strings.Split(request.Header.Get("Accept"), ",") {
+		if strings.HasPrefix(clause, o.mediaType+";as=PartialObjectMetadata") {
+			own.Header.Set("Accept", clause)
+			return o.next.RoundTrip(own)
+		}
+	}
+	return nil, fmt.Errorf("metadata is asked for as %s", request.Header.Get("Accept"))
 }
 
 func (i *informer) OnAdd(object interface{}, _ bool) {
@@ -138,8 +174,9 @@ func (i *informer) OnDelete(object interface{}) {
 }
 
 func of(object interface{}) (key, version string) {
-	configMap := object.(*corev1.ConfigMap)
-	return configMap.Namespace + "/" + configMap.Name, configMap.ResourceVersion
+	accessor, err := meta.Accessor(object)
+	must(err)
+	return accessor.GetNamespace() + "/" + accessor.GetName(), accessor.GetResourceVersion()
 }
 
 // report waits for the object, and for the handler to have seen what the store has.

@@ -73,6 +73,7 @@ func main() {
 	exercise(ctx, seen["poddisruptionbudgets"], client.PolicyV1().PodDisruptionBudgets(namespace), budget())
 	exercise(ctx, seen["clusterroles"], client.RbacV1().ClusterRoles(), clusterRole())
 	others(ctx, client)
+	metadataAlone(ctx, client, config)
 
 	for _, failure := range failures {
 		fmt.Println(failure)
