@@ -37,7 +37,8 @@ export class FieldErrors {
 
   /** @param value `omitted` when it is not to be shown */
   invalid(path: string, value: unknown, detail: string): void {
-    this.#add("FieldValueInvalid", path, `${shown("Invalid value", value)}: ${detail}`);
+    const what = shown("Invalid value", value);
+    this.#add("FieldValueInvalid", path, detail === "" ? what : `${what}: ${detail}`);
   }
 
   typeInvalid(path: string, value: unknown, detail: string): void {

@@ -7,6 +7,7 @@ import {
   CelSyntaxError,
   dynType,
   fixed,
+  homogeneousLiterals,
   intType,
   jsonValue,
   listType,
@@ -25,7 +26,8 @@ const environment = standardEnvironment().extend(optionalTypes, twoVariableCompr
     { name: "n", type: intType },
     { name: "ok", type: boolType },
   ],
-  features: { homogeneousLiterals: true, crossTypeNumericComparisons: true, presenceTestCost: 0, foldConstants: true },
+  validators: [homogeneousLiterals],
+  features: { crossTypeNumericComparisons: true, presenceTestCost: 0, foldConstants: true },
 });
 
 const self = { replicas: 2, maxReplicas: 3, items: [{ name: "ab" }, { name: "ac" }], nested: { deep: null } };
@@ -84,7 +86,7 @@ const failures: [text: string, message: string][] = [
   ["1 / (n - 5) > 0", "division by zero"],
   ["1 % (n - 5) > 0", "modulus by zero"],
   ["9223372036854775807 + n > 0", "integer overflow"],
-  ["self + 1", "no such overload"],
+  ["self + 1", "no such overload: _+_"],
   ["labels['q']", "no such key: q"],
   ["'a'.matches('[')", "error parsing regexp: missing closing ]: `[`"],
 ];

@@ -49,7 +49,6 @@ export interface CheckerOptions {
   readonly variables: ReadonlyMap<string, VariableDeclaration>;
   readonly functions: ReadonlyMap<string, FunctionDeclaration>;
   readonly types: TypeResolver;
-  readonly homogeneousLiterals: boolean;
 }
 
 /** @throws CelSyntaxError with everything that is wrong */
@@ -265,12 +264,9 @@ class Checker {
     return { kind: type.kind, name: type.name, parameters: type.parameters.map((parameter) => this.#instantiate(parameter, fresh)) };
   }
 
-  #join(at: Expr, previous: CelType | undefined, current: CelType): CelType {
+  #join(previous: CelType | undefined, current: CelType): CelType {
     if (previous === undefined) return current;
-    if (this.#fits(previous, current)) return mostGeneral(previous, current);
-    if (!this.#options.homogeneousLiterals) return dynType;
-    this.#mismatch(at, previous, current);
-    return errorType;
+    return this.#fits(previous, current) ? mostGeneral(previous, current) : dynType;
   }
 
   /** Of `?x`, the type within the optional. */
@@ -284,7 +280,7 @@ class Checker {
   #list(expr: ListLiteral): CelType {
     let element: CelType | undefined;
     for (const [index, item] of expr.elements.entries()) {
-      element = this.#join(item, element, expr.optionalIndices.has(index) ? this.#unwrapOptional(item) : this.check(item));
+      element = this.#join(element, expr.optionalIndices.has(index) ? this.#unwrapOptional(item) : this.check(item));
     }
     return listType(element ?? this.#newType());
   }
@@ -293,8 +289,8 @@ class Checker {
     let key: CelType | undefined;
     let value: CelType | undefined;
     for (const entry of expr.entries) {
-      key = this.#join(entry.key, key, this.check(entry.key));
-      value = this.#join(entry.value, value, entry.optional ? this.#unwrapOptional(entry.value) : this.check(entry.value));
+      key = this.#join(key, this.check(entry.key));
+      value = this.#join(value, entry.optional ? this.#unwrapOptional(entry.value) : this.check(entry.value));
     }
     return mapType(key ?? this.#newType(), value ?? this.#newType());
   }

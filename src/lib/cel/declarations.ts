@@ -94,8 +94,6 @@ export const noTypes: TypeResolver = {
 export interface Features {
   /** `a.?b`, `a[?b]`, `[?a]`, `{?k: v}`. */
   readonly optionalSyntax: boolean;
-  /** All elements of a literal must have one type. */
-  readonly homogeneousLiterals: boolean;
   /** `1 < 2.0`. */
   readonly crossTypeNumericComparisons: boolean;
   /** What `has()` costs, at run time and in estimates: one unit, or none. */

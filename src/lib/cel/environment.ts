@@ -36,12 +36,14 @@ import {
   uintType,
 } from "./types.ts";
 import { unchecked } from "./unchecked.ts";
+import { type Validator, validate } from "./validators.ts";
 import { CelTypeValue } from "./values/value.ts";
 
 interface Declared {
   readonly variables: ReadonlyMap<string, VariableDeclaration>;
   readonly functions: ReadonlyMap<string, FunctionDeclaration>;
   readonly macros: ReadonlyMap<string, Macro>;
+  readonly validators: readonly Validator[];
   readonly features: Features;
   readonly types: TypeResolver;
 }
@@ -91,8 +93,9 @@ export function standardEnvironment(): Environment {
     variables: new Map(),
     functions: new Map(),
     macros: new Map(),
+    validators: [],
     types: noTypes,
-    features: { optionalSyntax: false, homogeneousLiterals: false, crossTypeNumericComparisons: false, presenceTestCost: 1, foldConstants: false },
+    features: { optionalSyntax: false, crossTypeNumericComparisons: false, presenceTestCost: 1, foldConstants: false },
   };
   return environmentOf(extended(nothing, { variables: typeVariables, functions: standardFunctions, macros: standardMacros }));
 }
@@ -100,12 +103,13 @@ export function standardEnvironment(): Environment {
 function environmentOf(declared: Declared): Environment {
   const { features, types } = declared;
   const parsing = { macros: declared.macros, optionalSyntax: features.optionalSyntax };
-  const checking = { variables: declared.variables, functions: declared.functions, types, homogeneousLiterals: features.homogeneousLiterals };
+  const checking = { variables: declared.variables, functions: declared.functions, types };
+  const checked = (ast: Ast): CheckedAst => validate(check(ast, checking), declared.validators);
   return {
     extend: (...extensions) => environmentOf(extensions.reduce(extended, declared)),
     parse: (text) => parse(text, parsing),
-    check: (ast) => check(ast, checking),
-    compile: (text) => check(parse(text, parsing), checking),
+    check: checked,
+    compile: (text) => checked(parse(text, parsing)),
     unchecked: (ast) => unchecked(ast, checking),
     plan: (checked) => plan(checked, { features, types }),
     estimateCost: (checked, hints = noHints) => estimateCost(checked, { hints, presenceTestCost: features.presenceTestCost }),
@@ -113,12 +117,13 @@ function environmentOf(declared: Declared): Environment {
 }
 
 function extended(before: Declared, extension: Extension): Declared {
-  const { variables = [], functions = [], macros = [], features = {}, types } = extension;
+  const { variables = [], functions = [], macros = [], validators = [], features = {}, types } = extension;
   const crossType = features.crossTypeNumericComparisons === true && !before.features.crossTypeNumericComparisons ? crossTypeOrder : [];
   return {
     variables: new Map([...before.variables, ...variables.map((variable) => [variable.name, variable] as const)]),
     functions: [...crossType, ...functions].reduce(withFunction, before.functions),
     macros: new Map([...before.macros, ...macros.map((macro) => [macroKey(macro), macro] as const)]),
+    validators: [...before.validators, ...validators],
     features: { ...before.features, ...features },
     types: types === undefined ? before.types : eitherOf(types, before.types),
   };

@@ -18,6 +18,7 @@ export * from "./library.ts";
 export type { Activation, Evaluated, EvaluationOptions, Program } from "./program.ts";
 export { type Tagged, taggedOf, untagged } from "./tagged.ts";
 export * from "./types.ts";
+export { homogeneousLiterals, literalArguments, type ValidatedExpr, type Validator } from "./validators.ts";
 export { ArrayList, codePoints, HashMap, sizeOf } from "./values/containers.ts";
 export { compareNumbers, compareStrings, equal, isNumber } from "./values/equality.ts";
 export * from "./values/failure.ts";

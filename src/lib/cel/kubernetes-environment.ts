@@ -11,11 +11,13 @@ import { kubernetesRegex } from "./functions/kubernetes/regex.ts";
 import { optionalTypes } from "./functions/optional.ts";
 import { twoVariableComprehensions } from "./functions/two-variable.ts";
 import { librariesOf, library, type VersionedLibrary } from "./library.ts";
+import { homogeneousLiterals, literalArguments } from "./validators.ts";
 
 const always = [1, 0] as const;
 
 /** `has()` costs nothing, and literals of constants are made once. */
-const settings = library({ features: { homogeneousLiterals: true, presenceTestCost: 0, foldConstants: true } });
+const settings = library({ validators: [homogeneousLiterals], features: { presenceTestCost: 0, foldConstants: true } });
+const validLiterals = library({ validators: [literalArguments] });
 const crossTypeNumbers = library({ features: { crossTypeNumericComparisons: true } });
 
 /** In upstream's order, which is that of candidates in messages. */
@@ -28,6 +30,7 @@ export const kubernetesLibraries: readonly VersionedLibrary[] = [
   { since: [1, 28], library: crossTypeNumbers },
   { since: [1, 28], library: optionalTypes },
   { since: [1, 28], library: kubernetesQuantity },
+  { since: [1, 29], library: validLiterals },
   { since: always, until: [1, 29], library: basicStrings },
   { since: [1, 29], library: extendedStrings },
   { since: [1, 29], library: sets },

@@ -1,16 +1,18 @@
 /** What extends an environment: functions, macros, variables and features that belong together. */
 import type { Features, FunctionDeclaration, Macro, VariableDeclaration } from "./declarations.ts";
+import type { Validator } from "./validators.ts";
 
 export interface Library {
   readonly functions: readonly FunctionDeclaration[];
   readonly macros: readonly Macro[];
   readonly variables: readonly VariableDeclaration[];
+  readonly validators: readonly Validator[];
   readonly features: Partial<Features>;
 }
 
 /** Fills in what is left out. */
 export function library(parts: Partial<Library>): Library {
-  return { functions: [], macros: [], variables: [], features: {}, ...parts };
+  return { functions: [], macros: [], variables: [], validators: [], features: {}, ...parts };
 }
 
 /** A library, from one version on and before another. */

@@ -94,6 +94,11 @@ class Estimator {
   }
 
   #select(expr: Select): Range {
+    const reference = this.#checked.references.get(expr.id);
+    if (reference?.kind === "variable") {
+      this.#paths.set(expr.id, [reference.name]); // `a.b.c` as one name.
+      return one;
+    }
     const operand = this.cost(expr.operand);
     if (expr.testOnly) return plus(operand, fixed(this.#options.presenceTestCost));
     this.#paths.set(expr.id, [...this.#path(expr.operand), expr.field]);

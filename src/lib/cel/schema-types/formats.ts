@@ -6,6 +6,7 @@ import { DurationError, parseDuration } from "../../duration/duration.ts";
 import { type CelFailure, fail } from "../values/failure.ts";
 import { parseTimestamp } from "../values/time.ts";
 import { CelDuration, CelTimestamp, type Result } from "../values/value.ts";
+import { whyNoTime } from "./go-layout.ts";
 
 /** Each gives a value or says what is wrong. */
 export const stringFormats: ReadonlyMap<string, (text: string) => Result> = new Map([
@@ -20,25 +21,15 @@ function bad(what: string, text: string, why: string): CelFailure {
 }
 
 function dateOf(text: string): Result {
-  const why = `parsing time ${JSON.stringify(text)} as "2006-01-02": cannot parse ${JSON.stringify(text)} as "2006"`;
-  if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text)) return bad("date formatted string", text, why);
-  const parsed = parseTimestamp(`${text}T00:00:00Z`);
-  if (parsed instanceof CelTimestamp) return parsed;
-  const out = /: (month|day) out of range$/.exec((parsed as CelFailure).message)?.[1];
-  return bad("date formatted string", text, `parsing time ${JSON.stringify(text)}: ${out} out of range`);
+  const parsed = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) ? parseTimestamp(`${text}T00:00:00Z`) : undefined;
+  return parsed instanceof CelTimestamp ? parsed : bad("date formatted string", text, whyNoTime(text, "2006-01-02"));
 }
 
 /** Without a zone it is UTC; an empty text is 1970. */
 function dateTimeOf(text: string): Result {
   if (text === "") return new CelTimestamp(0n);
-  const parsed = parseTimestamp(/[Zz]$|[+-][0-9]{2}:[0-9]{2}$/.test(text) ? text : `${text}Z`);
-  if (parsed instanceof CelTimestamp) return parsed;
-  const layout = "2006-01-02T15:04:05";
-  return bad(
-    "date-time formatted string",
-    text,
-    `parsing time ${JSON.stringify(text)} as "${layout}": cannot parse ${JSON.stringify(text)} as "2006"`,
-  );
+  const parsed = parseTimestamp(/Z$|[+-][0-9]{2}:[0-9]{2}$/.test(text) ? text : `${text}Z`);
+  return parsed instanceof CelTimestamp ? parsed : bad("date-time formatted string", text, whyNoTime(text, "2006-01-02T15:04:05"));
 }
 
 const second = 1_000_000_000n;

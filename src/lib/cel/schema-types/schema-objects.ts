@@ -2,6 +2,7 @@
 import { deepEqual } from "../../json/values.ts";
 import { equal } from "../values/equality.ts";
 import { CelMap, type CelValue } from "../values/value.ts";
+import { isReserved } from "./escape.ts";
 
 /** Makes a value of plain JSON. Data that does not fit the schema is a failure, in the place of a value: whoever uses it fails. */
 export type Wrap = (json: unknown) => CelValue;
@@ -33,7 +34,7 @@ export class SchemaObject extends CelMap {
   }
 
   find(key: CelValue): CelValue | undefined {
-    const property = typeof key === "string" ? this.#shape.get(key) : undefined;
+    const property = typeof key === "string" ? (this.#shape.get(key) ?? (isReserved(key) ? this.#shape.get(`__${key}__`) : undefined)) : undefined;
     return property === undefined ? undefined : this.#value(property);
   }
 

@@ -3,6 +3,7 @@ import type { SizeHints, TypeResolver } from "../declarations.ts";
 import { type CelType, listType, mapType, objectType } from "../types.ts";
 import { fail } from "../values/failure.ts";
 import type { DeclType, ObjectDecl } from "./decl-type.ts";
+import { isReserved } from "./escape.ts";
 
 /** A registry belongs to one environment: it grows while expressions are checked, by the fields that they use. */
 export interface TypeRegistry extends TypeResolver {
@@ -34,7 +35,8 @@ export function typeRegistry(): TypeRegistry {
     hasType: (name) => objects.has(name),
     isNameable: (name) => nameable.has(name),
     fieldType: (typeName, field) => {
-      const type = objects.get(typeName)?.fields.get(field);
+      const fields = objects.get(typeName)?.fields;
+      const type = fields?.get(field) ?? (isReserved(field) ? fields?.get(`__${field}__`) : undefined); // `self.namespace`, since 1.31.
       return type === undefined ? undefined : typeOf(type, `${typeName}.${field}`);
     },
     create: (typeName) => fail(`unknown type '${typeName}'`),

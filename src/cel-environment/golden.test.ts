@@ -1,0 +1,122 @@
+/**
+ * What upstream says of rules: when their definition is written, what they may cost, what they say of objects, and what that costs.
+ * `go run .` in scripts/cel-rules-golden makes testdata/rules.jsonl anew from its rows.
+ */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { FieldErrors } from "../api/field-errors.ts";
+import { declTypeOfSchema, isEmbeddedResource, type JsonSchema, propertiesOf, valuesOf } from "../lib/cel/schema-types/index.ts";
+import { checkRuleFields } from "./check-rule-fields.ts";
+import { checkRules } from "./check-rules.ts";
+import { compileRule, ruleEnvironments } from "./compile-rule.ts";
+import { compileRules, rulesOf } from "./compile-rules.ts";
+import { newExpressions } from "./environments.ts";
+import { runtimeBudget } from "./limits.ts";
+import { maxRepetitions } from "./rule-costs.ts";
+import { validateRules } from "./validate-rules.ts";
+
+interface Row {
+  readonly what: string;
+  readonly schema: JsonSchema;
+  readonly object?: unknown;
+  readonly oldObject?: unknown;
+  readonly budget?: number;
+  readonly rules?: readonly string[];
+  readonly each?: readonly Answers[];
+}
+
+interface Answers {
+  readonly check?: readonly string[];
+  readonly costs?: readonly { at: string; max: number | bigint; repetitions: number; message?: number; transition?: boolean }[];
+  readonly errors?: readonly string[];
+  readonly warnings?: readonly string[];
+  readonly spent?: number;
+}
+
+/** Costs are uint64. */
+function parse(line: string): Row & Answers {
+  return JSON.parse(line, (_key, value, context?: { source?: string }) =>
+    typeof value === "number" && !Number.isSafeInteger(value) && /^[0-9]+$/.test(context?.source ?? "") ? BigInt(context?.source as string) : value,
+  );
+}
+
+const rows = readFileSync(join(import.meta.dirname, "testdata/rules.jsonl"), "utf8")
+  .trimEnd()
+  .split("\n")
+  .map(parse);
+
+const path = "spec.validation.openAPIV3Schema";
+
+function textsOf(errors: FieldErrors): string[] {
+  return errors.causes.map(({ field, message }) => `${field}: ${message}`).sort();
+}
+
+function nodes(schema: JsonSchema, at: string, isRoot: boolean): readonly [schema: JsonSchema, at: string, isRoot: boolean][] {
+  const values = valuesOf(schema);
+  const below = [...(propertiesOf(schema) ?? [])].sort(([left], [right]) => (left < right ? -1 : 1));
+  return [
+    [schema, at, isRoot],
+    ...(schema.items === undefined ? [] : nodes(schema.items, `${at}.items`, isEmbeddedResource(schema.items))),
+    ...(values === undefined ? [] : nodes(values, `${at}.additionalProperties`, isEmbeddedResource(values))),
+    ...below.flatMap(([name, property]) => nodes(property, `${at}.properties[${name}]`, isEmbeddedResource(property))),
+  ];
+}
+
+function checked(schema: JsonSchema): string[] {
+  const errors = new FieldErrors();
+  for (const [node, at] of nodes(schema, path, true)) checkRuleFields(node, at, errors);
+  checkRules(schema, path, errors);
+  return textsOf(errors);
+}
+
+function costsOf(schema: JsonSchema): unknown[] {
+  return nodes(schema, "", true).flatMap(([node, at, isRoot]) => {
+    const type = declTypeOfSchema(node, isRoot);
+    if (type === undefined) return [];
+    const environments = ruleEnvironments(newExpressions(), type);
+    return rulesOf(node).flatMap((rule, index) => {
+      const { expression, messageExpression, usesOldSelf } = compileRule(rule, node, environments);
+      if (expression?.error !== undefined) return [];
+      const repetitions = expression === undefined ? 0n : maxRepetitions(type);
+      const cost = { at: `${at}[${index}]`, max: String(expression?.costMax ?? 0), repetitions: String(repetitions) };
+      const message = messageExpression?.costMax ?? 0n;
+      return [{ ...cost, ...(message === 0n ? {} : { message: String(message) }), ...(usesOldSelf ? { transition: true } : {}) }];
+    });
+  });
+}
+
+function validated({ schema, object, oldObject, budget = runtimeBudget }: Row): Answers {
+  const root = compileRules(schema);
+  if (root === undefined) return { errors: [], warnings: [], spent: 0 };
+  const errors = new FieldErrors();
+  const warnings: string[] = [];
+  const ratcheting = true;
+  const left = validateRules(root, { object, oldObject, errors, warn: (text) => warnings.push(text), ratcheting, budget });
+  return { errors: textsOf(errors), warnings: warnings.sort(), spent: left < 0 ? left : budget - left };
+}
+
+function answersOf(row: Row & Answers): unknown {
+  const answers = { check: checked(row.schema), costs: costsOf(row.schema) };
+  return row.object === undefined ? answers : { ...answers, ...validated(row) };
+}
+
+function wanted(row: Row, { check = [], costs = [], errors = [], warnings = [], spent }: Answers): unknown {
+  const told = costs.map(({ max, repetitions, message, ...rest }) => {
+    return { ...rest, max: String(max), repetitions: String(repetitions), ...(message === undefined ? {} : { message: String(message) }) };
+  });
+  const isOurs = (text: string): boolean => !text.endsWith("must be empty to be structural"); // Said when the schema itself is checked.
+  const answers = { check: check.filter(isOurs).sort(), costs: told };
+  return row.object === undefined ? answers : { ...answers, errors: errors.toSorted(), warnings: warnings.toSorted(), spent };
+}
+
+for (const row of rows) {
+  if (row.rules === undefined) test(row.what, () => assert.deepEqual(answersOf(row), wanted(row, row)));
+  for (const [index, rule] of (row.rules ?? []).entries()) {
+    test(`${row.what}: ${rule}`, () => {
+      const schema = { ...row.schema, "x-kubernetes-validations": [{ rule }] };
+      assert.deepEqual(answersOf({ ...row, schema }), wanted(row, row.each?.[index] as Answers));
+    });
+  }
+}
