@@ -333,8 +333,8 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
   [
     "migration",
     "storagemigration.k8s.io/storageversionmigrations",
-    { spec: { resource: { group: "apps", resource: "deployments" } } },
-    ["x", "deployments.apps"],
+    { spec: { resource: { group: "apps", resource: "deployments" } }, status: { conditions: [{ type: "Running", status: "True" }] } },
+    ["x", "deployments.apps", "Running"],
   ],
   [
     "policy binding: a parameter by name",
@@ -369,6 +369,58 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
     },
     ["x", "24h", "e/s", "u", "60m", "Approved,Failed,Issued"],
   ],
+  [
+    "a pod's request that was refused",
+    "certificates.k8s.io/podcertificaterequests",
+    {
+      spec: { podName: "p", serviceAccountName: "s", nodeName: "n", signerName: "e/s", unverifiedUserAnnotations: { "e/a": "1" } },
+      status: { conditions: [{ type: "Denied", status: "True" }] },
+    },
+    ["x", "p", "s", "n", "e/s", "Denied", "e/a=1"],
+  ],
+  [
+    "a group of pods",
+    "scheduling.k8s.io/podgroups",
+    {
+      spec: { schedulingPolicy: { gang: { minCount: 2 } }, podGroupTemplateRef: { workload: { workloadName: "w" } } },
+      status: { conditions: [{ type: "PodGroupScheduled", status: "False" }] },
+    },
+    ["x", "Gang", "w", "Unschedulable", "24h"],
+  ],
+  [
+    "a group of pods that has to go",
+    "scheduling.k8s.io/podgroups",
+    { status: { conditions: [{ type: "DisruptionTarget", status: "True", reason: "Preempted" }] } },
+    ["x", "Basic", "<none>", "Preempted", "24h"],
+  ],
+  [
+    "a taint",
+    "resource.k8s.io/devicetaintrules",
+    { spec: { taint: { key: "k", value: "v", effect: "NoExecute", timeAdded: created } } },
+    ["x", "k", "v", "NoExecute", "24h", "24h"],
+  ],
+  [
+    "pools to be counted",
+    "resource.k8s.io/resourcepoolstatusrequests",
+    { spec: { driver: "d" } },
+    ["x", "d", "-", "-", "-", "-", "-", 0, "Pending", "<none>"],
+  ],
+  [
+    "pools that were counted",
+    "resource.k8s.io/resourcepoolstatusrequests",
+    {
+      spec: { driver: "d" },
+      status: {
+        poolCount: 3,
+        pools: [
+          { totalDevices: 4, availableDevices: 1, allocatedDevices: 2, unavailableDevices: 1 },
+          { totalDevices: 2, validationError: "no" },
+        ],
+        conditions: [{ type: "Complete", status: "True", lastTransitionTime: created }],
+      },
+    },
+    ["x", "d", "6", "1", "2", "1", "1", 3, "Complete (2/3 pools)", "24h"],
+  ],
   ["flow schema", "flowcontrol.apiserver.k8s.io/flowschemas", { spec: { matchingPrecedence: 9 } }, ["x", "", 9, "<none>", "24h", "?"]],
   ["a claim that is used", "resource.k8s.io/resourceclaims", { status: { allocation: {}, reservedFor: [{}] } }, ["x", "allocated,reserved", "24h"]],
 ];
@@ -381,7 +433,7 @@ test("every row is of a kind there is, has a name, and shows objects that have n
   const byName = new Map(definitions.map(({ group, resource, strategy }) => [`${group}/${resource}`, strategy]));
   for (const [resource, columns] of Object.entries(columnsByResource)) {
     assert.equal(byName.get(resource)?.columns, columns, resource);
-    assert.equal(columns.filter(({ format }) => format === "name").length >= 1, true, resource);
+    assert.equal(columns.filter(({ name }) => name === "Name").length, 1, resource);
     for (const object of [{}, { spec: {}, status: {} }]) {
       for (const cell of cells(resource, object)) assert.notEqual(cell ?? "undefined", "undefined", resource);
     }

@@ -14,7 +14,7 @@ const webhookColumns: readonly Column[] = [
 const bindingColumns: readonly Column[] = [
   nameColumn,
   text("PolicyName", "PolicyName indicates the policy definition which the policy binding binded to", ({ spec }) => spec?.policyName ?? ""),
-  text("ParamRef", "ParamRef indicates the param resource which sets the configration param", paramRef),
+  text("ParamRef", "ParamRef indicates the param resource which sets the configuration param", paramRef),
   ageColumn,
 ];
 

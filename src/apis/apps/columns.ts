@@ -28,7 +28,7 @@ const deploymentColumns: readonly Column[] = [
   wide(
     text(
       "Selector",
-      "Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones affected by this deployment.",
+      "Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones affected by this deployment. It must match the pod template's labels.",
       ({ spec }) => formatLabelSelector(spec?.selector),
     ),
   ),
@@ -56,7 +56,7 @@ const replicaSetColumns: readonly Column[] = [
   wide(
     text(
       "Selector",
-      "Selector is a label query over pods that should match the replica count. If the selector is empty, it is defaulted to the labels present on the pod template. Label keys and values that must match in order to be controlled by this replica set. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
+      "Selector is a label query over pods that should match the replica count. Label keys and values that must match in order to be controlled by this replica set. It must match the pod template's labels. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
       ({ spec }) => formatSelector(spec?.selector),
     ),
   ),
@@ -76,7 +76,7 @@ const daemonSetColumns: readonly Column[] = [
   ),
   integer(
     "Ready",
-    "The number of nodes that should be running the daemon pod and have one or more of the daemon pod running and ready.",
+    "numberReady is the number of nodes that should be running the daemon pod and have one or more of the daemon pod running with a Ready Condition.",
     ({ status }) => status?.numberReady ?? 0,
   ),
   integer("Up-to-date", "The total number of nodes that are running updated daemon pod", ({ status }) => status?.updatedNumberScheduled ?? 0),
@@ -95,7 +95,7 @@ const daemonSetColumns: readonly Column[] = [
   wide(
     text(
       "Selector",
-      "A label query over pods that are managed by the daemon set. Must match in order to be controlled. If empty, defaulted to labels on Pod template. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
+      "A label query over pods that are managed by the daemon set. Must match in order to be controlled. It must match the pod template's labels. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
       ({ spec }) => formatSelector(spec?.selector),
     ),
   ),

@@ -23,13 +23,7 @@ export const nodeColumns: readonly Column[] = [
       ({ status }) => status?.nodeInfo?.osImage || "<unknown>",
     ),
   ),
-  wide(
-    text(
-      "Kernel-Version",
-      "Kernel Version reported by the node from 'uname -r' (e.g. 3.16.0-0.bpo.4-amd64).",
-      ({ status }) => status?.nodeInfo?.kernelVersion || "<unknown>",
-    ),
-  ),
+  wide(text("Kernel-Version", "Kernel Version reported by the node from 'uname -r' (e.g. 3.16.0-0.bpo.4-amd64).", kernelVersion)),
   wide(
     text(
       "Container-Runtime",
@@ -43,6 +37,11 @@ function status({ spec, status }: KubeObject): string {
   const ready = items(status?.conditions).findLast(({ type }) => type === "Ready");
   const state = ready === undefined ? "Unknown" : ready.status === "True" ? "Ready" : "NotReady";
   return spec?.unschedulable === true ? `${state},SchedulingDisabled` : state;
+}
+
+function kernelVersion({ status }: KubeObject): string {
+  const { kernelVersion, architecture } = status?.nodeInfo ?? {};
+  return `${kernelVersion || "<unknown>"}${architecture ? ` (${architecture})` : ""}`;
 }
 
 const rolePrefix = "node-role.kubernetes.io/";

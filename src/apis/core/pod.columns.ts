@@ -22,7 +22,8 @@ export const podColumns: readonly Column[] = [
     text(
       "IP",
       "podIP address allocated to the pod. Routable at least within the cluster. Empty if not yet allocated.",
-      ({ status }) => items(status?.podIPs)[0]?.ip || "<none>",
+      // What has one of them only was not written by a kubelet; where they differ, the older field counts.
+      ({ status }) => status?.podIP || items(status?.podIPs)[0]?.ip || "<none>",
     ),
   ),
   wide(

@@ -80,7 +80,7 @@ export function loadBalancerAddresses(status: Part | undefined): string[] {
   return [...new Set(addresses.filter((address) => address !== ""))].sort();
 }
 
-function formatPort({ port, nodePort = 0, protocol }: Part): string {
+function formatPort({ port, nodePort = 0, protocol = "" }: Part): string {
   return nodePort > 0 ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`;
 }
 

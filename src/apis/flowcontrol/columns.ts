@@ -2,7 +2,7 @@
 import { ageColumn, nameColumn } from "../../resource/common-columns.ts";
 import type { Column } from "../../resource/contract.ts";
 import { text } from "../column.ts";
-import { items } from "../fields.ts";
+import { items, type Part } from "../fields.ts";
 
 export const flowcontrolColumns: Readonly<Record<string, readonly Column[]>> = {
   "flowcontrol.apiserver.k8s.io/flowschemas": [
@@ -39,23 +39,30 @@ export const flowcontrolColumns: Readonly<Record<string, readonly Column[]>> = {
     text(
       "NominalConcurrencyShares",
       '`nominalConcurrencyShares` (NCS) contributes to the computation of the NominalConcurrencyLimit (NominalCL) of this level. This is the number of execution seats available at this priority level. This is used both for requests dispatched from this priority level as well as requests dispatched from other priority levels borrowing seats from this level. The server\'s concurrency limit (ServerCL) is divided among the Limited priority levels in proportion to their NCS values:\n\nNominalCL(i)  = ceil( ServerCL * NCS(i) / sum_ncs ) sum_ncs = sum[priority level k] NCS(k)\n\nBigger numbers mean a larger nominal concurrency limit, at the expense of every other priority level.\n\nIf not specified, this field defaults to a value of 30.\n\nSetting this field to zero supports the construction of a "jail" for this priority level that is used to hold some request(s)',
-      ({ spec }) => spec?.limited?.nominalConcurrencyShares ?? "<none>",
+      ({ spec }) => (spec?.limited === undefined ? "<none>" : (spec.limited.nominalConcurrencyShares ?? 0)),
     ),
     text(
       "Queues",
       "`queues` is the number of queues for this priority level. The queues exist independently at each apiserver. The value must be positive.  Setting it to 1 effectively precludes shufflesharding and thus makes the distinguisher method of associated flow schemas irrelevant.  This field has a default value of 64.",
-      ({ spec }) => spec?.limited?.limitResponse?.queuing?.queues ?? "<none>",
+      queuing("queues"),
     ),
     text(
       "HandSize",
       "`handSize` is a small positive number that configures the shuffle sharding of requests into queues.  When enqueuing a request at this priority level the request's flow identifier (a string pair) is hashed and the hash value is used to shuffle the list of queues and deal a hand of the size specified here.  The request is put into one of the shortest queues in that hand. `handSize` must be no larger than `queues`, and should be significantly smaller (so that a few heavy flows do not saturate most of the queues).  See the user-facing documentation for more extensive guidance on setting this field.  This field has a default value of 8.",
-      ({ spec }) => spec?.limited?.limitResponse?.queuing?.handSize ?? "<none>",
+      queuing("handSize"),
     ),
     text(
       "QueueLengthLimit",
       "`queueLengthLimit` is the maximum number of requests allowed to be waiting in a given queue of this priority level at a time; excess requests are rejected.  This value must be positive.  If not specified, it will be defaulted to 50.",
-      ({ spec }) => spec?.limited?.limitResponse?.queuing?.queueLengthLimit ?? "<none>",
+      queuing("queueLengthLimit"),
     ),
     ageColumn,
   ],
 };
+
+function queuing(field: string): Column["value"] {
+  return ({ spec }) => {
+    const found: Part | undefined = spec?.limited?.limitResponse?.queuing;
+    return found === undefined ? "<none>" : (found[field] ?? 0);
+  };
+}

@@ -34,7 +34,7 @@ export const networkingColumns: Readonly<Record<string, readonly Column[]>> = {
     nameColumn,
     text(
       "Pod-Selector",
-      "Selects the pods to which this NetworkPolicy object applies.  The array of ingress rules is applied to any pods selected by this field. Multiple network policies can select the same set of pods.  In this case, the ingress rules for each are combined additively. This field is NOT optional and follows standard label selector semantics. An empty podSelector matches all pods in this namespace.",
+      "podSelector selects the pods to which this NetworkPolicy object applies. The array of rules is applied to any pods selected by this field. An empty selector matches all pods in the policy's namespace. Multiple network policies can select the same set of pods. In this case, the ingress rules for each are combined additively. This field is optional. If it is not specified, it defaults to an empty selector.",
       ({ spec }) => formatSelector(spec?.podSelector),
     ),
     ageColumn,
