@@ -102,8 +102,38 @@ function dispatch(candidates: readonly Candidate[], values: readonly Result[]): 
   return found?.evaluate(...values);
 }
 
-/** Operators say less than functions. */
+/**
+ * Upstream asks the first value what it can do, and says more when it can do nothing of the kind; the functions of the language itself
+ * say least. Source: cel-go's evalUnary, evalBinary and common/stdlib
+ */
 function noOverload(name: string, values: readonly CelValue[]): CelFailure {
-  if (!/^[A-Za-z]/.test(name)) return noSuchOverload();
-  return fail(`no such overload: ${name}(${values.map(typeNameOf).join(", ")})`);
+  const types = values.map(typeNameOf);
+  const able = operands.get(name);
+  if (able !== undefined)
+    return able.has(types[0] as string) || receivers.has(types[0] as string) ? noSuchOverload() : fail(`no such overload: ${name}`);
+  return /^[a-z]/i.test(name) && !own.has(name) ? fail(`no such overload: ${name}(${types.join(", ")})`) : noSuchOverload();
 }
+
+/** These are asked themselves, whatever it is about. */
+const receivers = new Set(["string", "google.protobuf.Timestamp", "google.protobuf.Duration"]);
+const ordered = new Set(["bool", "bytes", "double", "int", "uint"]);
+const numbers = new Set(["int", "uint", "double"]);
+
+/** What may stand left of an operator. */
+const operands = new Map<string, ReadonlySet<string>>([
+  ["_+_", new Set([...numbers, "bytes", "list"])],
+  ["_-_", numbers],
+  ["_*_", numbers],
+  ["_/_", numbers],
+  ["_%_", new Set(["int", "uint"])],
+  ["-_", new Set(["bool", "int", "double"])],
+  ["!_", new Set(["bool", "int", "double"])],
+  ["_<_", ordered],
+  ["_<=_", ordered],
+  ["_>_", ordered],
+  ["_>=_", ordered],
+  ["size", new Set(["bytes", "list", "map"])],
+]);
+
+/** Functions that say no more than operators do. */
+const own = new Set(["startsWith", "endsWith", "contains", "matches", "find", "findAll"]);

@@ -14,8 +14,9 @@ export interface Issue {
  */
 export class CelSyntaxError extends Error {
   readonly issues: readonly Issue[];
-  constructor(source: Source, issues: readonly Issue[]) {
-    super(source.describe(issues));
+  /** @param message what upstream says without a place, as it does of constants that cannot be made */
+  constructor(source: Source, issues: readonly Issue[], message: string = source.describe(issues)) {
+    super(message);
     this.name = "CelSyntaxError";
     this.issues = issues;
   }

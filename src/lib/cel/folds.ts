@@ -7,7 +7,7 @@ import type { Run, Step } from "./program.ts";
 import { find } from "./values/access.ts";
 import { ArrayList } from "./values/containers.ts";
 import { CelFailure, fail, noSuchOverload } from "./values/failure.ts";
-import { typeNameOf } from "./values/type-names.ts";
+import { goTypeNameOf } from "./values/type-names.ts";
 import { CelList, CelMap, type CelValue, type Result } from "./values/value.ts";
 
 /** Where the variables of a comprehension are among the locals. */
@@ -32,7 +32,7 @@ function eachElement(run: Run, over: CelValue, { first, second }: FoldVariables,
     }
     return undefined;
   }
-  if (!(over instanceof CelMap)) return fail(`got '${typeNameOf(over)}', expected iterable type`);
+  if (!(over instanceof CelMap)) return notIterable(over, second !== -1);
   for (const key of over.keys()) {
     locals[first] = key;
     if (second !== -1) locals[second] = find(over, key) as CelValue;
@@ -40,6 +40,11 @@ function eachElement(run: Run, over: CelValue, { first, second }: FoldVariables,
     if (!turn(run)) return undefined;
   }
   return undefined;
+}
+
+function notIterable(over: CelValue, twoVariables: boolean): CelFailure {
+  const name = goTypeNameOf(over);
+  return fail(twoVariables ? `unsupported comprehension range type: ${name}` : `got '${name}', expected iterable type`);
 }
 
 export interface FoldParts extends FoldVariables {
@@ -169,7 +174,7 @@ export function growingList(parts: GrowingListParts): Step {
       }
       run.charge(1);
       const value = element(run);
-      run.charge(value instanceof CelFailure ? 1 : listUnits + 1);
+      run.charge(listUnits + 1);
       if (!(value instanceof CelFailure)) items.push(value);
       else failed ??= value;
       return true;

@@ -10,12 +10,12 @@ import type { Features, TypeResolver } from "./declarations.ts";
 import { CelSyntaxError } from "./errors.ts";
 import { type FoldVariables, fold, growingList, growingListOf, quantifier, quantifierOf } from "./folds.ts";
 import { type Program, programOf, Run, type Step } from "./program.ts";
-import { hasField, selectField, selectIndex, selectOptional } from "./values/access.ts";
-import { ArrayList, HashMap, isMapKey } from "./values/containers.ts";
+import { hasField, isKey, noKey, selectField, selectIndex, selectOptional } from "./values/access.ts";
+import { ArrayList, HashMap } from "./values/containers.ts";
 import { equal } from "./values/equality.ts";
 import { CelFailure, fail, noSuchOverload } from "./values/failure.ts";
 import { typeNameOf } from "./values/type-names.ts";
-import { CelList, CelOptional, CelTypeValue, type CelValue, type Result } from "./values/value.ts";
+import { CelList, CelOptional, CelTypeValue, type CelValue, optionalNone, type Result } from "./values/value.ts";
 
 /** Units of literals that are made at run time. */
 const listCost = 10;
@@ -32,6 +32,8 @@ export interface Planned {
   readonly step: Step;
   /** A name, or a field or index of something: `bare` is the same without the unit for the name itself. */
   readonly bare?: Step;
+  /** `?:`, and fields and indices of one: there is no name to charge a unit for. */
+  readonly nameless?: true;
   /** Its value is known; it costs nothing. */
   readonly constant?: { readonly value: CelValue };
 }
@@ -100,19 +102,24 @@ class Planner {
   #select(expr: Select): Planned {
     const reference = this.#checked.references.get(expr.id);
     if (reference?.kind === "variable") return this.#identifier(expr.id, reference.name);
-    const operand = bareOf(this.plan(expr.operand));
+    const planned = this.plan(expr.operand);
     const { field } = expr;
-    if (expr.testOnly) return this.#presence(operand, field);
-    return selected(operand, field);
+    if (expr.testOnly) return this.#presence(planned, field);
+    const whole = selected(bareOf(planned), field);
+    return planned.nameless === true ? nameless(whole) : whole;
   }
 
-  #presence(operand: Step, field: string): Planned {
-    const units = 1 + this.#options.features.presenceTestCost;
+  #presence(of: Planned, field: string): Planned {
+    const operand = bareOf(of);
+    const { presenceTestCost } = this.#options.features;
+    const units = of.nameless === true ? 2 * presenceTestCost : 1 + presenceTestCost; // Upstream takes back a unit that it never charged.
     return {
       step: (run) => {
         const value = operand(run);
-        run.charge(units);
-        return value instanceof CelFailure ? value : hasField(value, field);
+        const present = value instanceof CelFailure ? value : hasField(value, field);
+        const asked = !(value instanceof CelFailure || (value instanceof CelOptional && present !== true));
+        run.charge(asked ? units : units - 1);
+        return present;
       },
     };
   }
@@ -179,19 +186,22 @@ class Planner {
       if (value === false) return no(run);
       return value instanceof CelFailure ? value : noSuchOverload();
     };
-    return { step, bare: step };
+    return { step, bare: step, nameless: true };
   }
 
   #index(expr: Call, select: (operand: CelValue, key: CelValue) => Result): Planned {
     const [container, key] = expr.args.map((arg) => this.plan(arg)) as [Planned, Planned];
     const [operand, index] = [bareOf(container), bareOf(key)];
-    return named((run) => {
+    if (key.constant !== undefined && !isKey(key.constant.value)) this.#refuse(expr, noKey(key.constant.value));
+    const whole = named((run) => {
       const value = operand(run);
       if (value instanceof CelFailure) return value;
       const at = index(run);
-      run.charge(1);
-      return at instanceof CelFailure ? at : select(value, at);
+      const result = at instanceof CelFailure ? at : select(value, at);
+      run.charge(selectionUnits(value, result, select === selectOptional));
+      return result;
     });
+    return container.nameless === true ? nameless(whole) : whole;
   }
 
   /** In a list of constants: upstream looks it up in a set, and charges nothing. */
@@ -222,7 +232,7 @@ class Planner {
       step: (run) => {
         const value = left(run);
         if (value instanceof CelFailure) return value;
-        if (!(value instanceof CelOptional)) return noSuchOverload();
+        if (!(value instanceof CelOptional)) return value; // As upstream does with what is none at run time.
         if (value.value !== undefined) return unwrap ? value.value : value;
         const other = right(run);
         return unwrap || other instanceof CelOptional || other instanceof CelFailure ? other : noSuchOverload();
@@ -248,8 +258,11 @@ class Planner {
   /** Conversions of constants are made now, and cost nothing. */
   #fold(expr: Expr, step: Step): Planned {
     const value = step(new Run(new Map(), 0, {}));
-    if (value instanceof CelFailure) throw new CelSyntaxError(this.#checked.source, [{ offset: expr.offset, message: value.message }]);
-    return constant(value);
+    return value instanceof CelFailure ? this.#refuse(expr, value) : constant(value);
+  }
+
+  #refuse(expr: Expr, { message }: CelFailure): never {
+    throw new CelSyntaxError(this.#checked.source, [{ offset: expr.offset, message }], message);
   }
 
   #literal(expr: Expr, parts: readonly Planned[], step: Step): Planned {
@@ -265,18 +278,16 @@ class Planner {
     const optional = expr.elements.map((_, index) => expr.optionalIndices.has(index));
     const step: Step = (run) => {
       const items: CelValue[] = [];
-      for (let at = 0; at < steps.length; at++) {
+      let failed: CelFailure | undefined;
+      for (let at = 0; at < steps.length && failed === undefined; at++) {
         const value = (steps[at] as Step)(run);
-        if (value instanceof CelFailure) return value;
-        if (optional[at] === true) {
-          if (!(value instanceof CelOptional)) return notOptional(value);
-          if (value.value !== undefined) items.push(value.value);
-        } else {
-          items.push(value);
-        }
+        if (value instanceof CelFailure) failed = value;
+        else if (optional[at] !== true) items.push(value);
+        else if (!(value instanceof CelOptional)) failed = notOptional(value);
+        else if (value.value !== undefined) items.push(value.value);
       }
       run.charge(listCost);
-      return new ArrayList(items);
+      return failed ?? new ArrayList(items);
     };
     return this.#literal(expr, parts, step);
   }
@@ -285,19 +296,9 @@ class Planner {
     const keys = expr.entries.map((entry) => this.plan(entry.key));
     const values = expr.entries.map((entry) => this.plan(entry.value));
     const step: Step = (run) => {
-      const pairs: [CelValue, CelValue][] = [];
-      for (const [at, entry] of expr.entries.entries()) {
-        const key = (keys[at] as Planned).step(run);
-        if (key instanceof CelFailure) return key;
-        const value = (values[at] as Planned).step(run);
-        if (value instanceof CelFailure) return value;
-        if (!isMapKey(key)) return fail(`unsupported key type: ${typeNameOf(key)}`);
-        if (!entry.optional) pairs.push([key, value]);
-        else if (!(value instanceof CelOptional)) return notOptional(value);
-        else if (value.value !== undefined) pairs.push([key, value.value]);
-      }
+      const pairs = pairsOf(run, expr, keys, values);
       run.charge(mapCost);
-      return HashMap.of(pairs);
+      return pairs instanceof CelFailure ? pairs : HashMap.of(pairs);
     };
     return this.#literal(expr, [...keys, ...values], step);
   }
@@ -307,16 +308,9 @@ class Planner {
     const typeName = this.#checked.types.get(expr.id)?.name ?? expr.name;
     return {
       step: (run) => {
-        const fields = new Map<string, CelValue>();
-        for (const [at, field] of expr.fields.entries()) {
-          const value = (values[at] as Planned).step(run);
-          if (value instanceof CelFailure) return value;
-          if (!field.optional) fields.set(field.name, value);
-          else if (!(value instanceof CelOptional)) return notOptional(value);
-          else if (value.value !== undefined) fields.set(field.name, value.value);
-        }
+        const fields = fieldsOf(run, expr, values);
         run.charge(structCost);
-        return this.#options.types.create(typeName, fields);
+        return fields instanceof CelFailure ? fields : this.#options.types.create(typeName, fields);
       },
     };
   }
@@ -401,23 +395,62 @@ function variable(name: string): Planned {
   return { step, bare };
 }
 
+/** Where there may be nothing, finding nothing costs nothing. */
+function selectionUnits(from: Result, result: Result, optional: boolean): 0 | 1 {
+  if (optional) return result === optionalNone || result instanceof CelFailure ? 0 : 1;
+  return (result === optionalNone || result instanceof CelFailure) && from instanceof CelOptional ? 0 : 1;
+}
+
 function selected(operand: Step, field: string): Planned {
   const step: Step = (run) => {
     const value = operand(run);
-    run.charge(value instanceof CelFailure ? 1 : 2);
-    return value instanceof CelFailure ? value : selectField(value, field);
+    const result = value instanceof CelFailure ? value : selectField(value, field);
+    run.charge(value instanceof CelFailure ? 1 : 1 + selectionUnits(value, result, false));
+    return result;
   };
   const bare: Step = (run) => {
     const value = operand(run);
     if (value instanceof CelFailure) return value;
-    run.charge(1);
-    return selectField(value, field);
+    const result = selectField(value, field);
+    run.charge(selectionUnits(value, result, false));
+    return result;
   };
   return { step, bare };
 }
 
+function nameless(planned: Planned): Planned {
+  const bare = bareOf(planned);
+  return { step: bare, bare, nameless: true };
+}
+
 function bareOf(planned: Planned): Step {
   return planned.bare ?? planned.step;
+}
+
+function pairsOf(run: Run, expr: MapLiteral, keys: readonly Planned[], values: readonly Planned[]): [CelValue, CelValue][] | CelFailure {
+  const pairs: [CelValue, CelValue][] = [];
+  for (const [at, entry] of expr.entries.entries()) {
+    const key = (keys[at] as Planned).step(run);
+    if (key instanceof CelFailure) return key;
+    const value = (values[at] as Planned).step(run);
+    if (value instanceof CelFailure) return value;
+    if (!entry.optional) pairs.push([key, value]);
+    else if (!(value instanceof CelOptional)) return notOptional(value);
+    else if (value.value !== undefined) pairs.push([key, value.value]);
+  }
+  return pairs;
+}
+
+function fieldsOf(run: Run, expr: StructLiteral, values: readonly Planned[]): Map<string, CelValue> | CelFailure {
+  const fields = new Map<string, CelValue>();
+  for (const [at, field] of expr.fields.entries()) {
+    const value = (values[at] as Planned).step(run);
+    if (value instanceof CelFailure) return value;
+    if (!field.optional) fields.set(field.name, value);
+    else if (!(value instanceof CelOptional)) return notOptional(value);
+    else if (value.value !== undefined) fields.set(field.name, value.value);
+  }
+  return fields;
 }
 
 function notOptional(value: CelValue): CelFailure {

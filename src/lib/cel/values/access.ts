@@ -1,35 +1,52 @@
 /** Fields and elements of values, and what has() says of them. Source: cel-go's interpreter/attributes.go */
 import { isNumber, rawNumber } from "./equality.ts";
-import { fail, noSuchOverload } from "./failure.ts";
-import { typeNameOf } from "./type-names.ts";
+import { CelFailure, fail } from "./failure.ts";
+import { goTypeNameOf, typeNameOf } from "./type-names.ts";
 import { CelList, CelMap, CelObject, CelOptional, type CelValue, optionalNone, type Result } from "./value.ts";
 
 /** `operand.name`. Of an optional, an optional. */
 export function selectField(operand: CelValue, name: string): Result {
-  if (operand instanceof CelObject) return found(operand.field(name), name);
   if (operand instanceof CelMap) return found(operand.find(name), name);
-  return operand instanceof CelOptional ? selectOptional(operand, name) : noSuchOverload();
+  if (operand instanceof CelObject) return found(operand.field(name), name);
+  return selectIndex(operand, name);
 }
 
-/** `operand[key]`. Of an optional, an optional. */
+/** `operand[key]`. Of an optional, an optional. What has no parts lacks this one too. */
 export function selectIndex(operand: CelValue, key: CelValue): Result {
+  if (!isKey(key)) return noKey(key);
   if (operand instanceof CelList) {
-    const at = indexOf(key);
-    if (at === undefined) return fail(`unsupported index type '${typeNameOf(key)}' in list`);
-    return at >= 0 && at < operand.size && Number.isInteger(at) ? operand.at(at) : fail(`index out of bounds: ${at}`);
+    const element = elementAt(operand, key);
+    return element === undefined ? fail(`index out of bounds: ${keyText(key)}`) : element;
   }
   if (operand instanceof CelMap) return found(operand.find(key), key);
-  if (operand instanceof CelObject && typeof key === "string") return selectField(operand, key);
-  return operand instanceof CelOptional ? selectOptional(operand, key) : noSuchOverload();
+  if (operand instanceof CelOptional) return selectOptional(operand, key);
+  return operand instanceof CelObject && typeof key === "string" ? found(operand.field(key), key) : missing(key);
+}
+
+/** @returns undefined past the ends */
+function elementAt(list: CelList, key: CelValue): Result | undefined {
+  if (!isNumber(key)) return fail(`unsupported index type '${typeNameOf(key)}' in list`);
+  const at = Number(rawNumber(key));
+  if (!Number.isInteger(at)) return fail(`unsupported index value ${at} in list`);
+  return at >= 0 && at < list.size ? list.at(at) : undefined;
+}
+
+/** Whether something may be looked up with it. */
+export function isKey(key: CelValue): boolean {
+  return typeof key === "string" || typeof key === "boolean" || isNumber(key);
+}
+
+export function noKey(key: CelValue): CelFailure {
+  return fail(`invalid qualifier type: ${goTypeNameOf(key)}`);
 }
 
 /** Null is a value. */
 function found(value: CelValue | undefined, key: CelValue): Result {
-  return value === undefined ? fail(`no such key: ${keyText(key)}`) : value;
+  return value === undefined ? missing(key) : value;
 }
 
-function indexOf(key: CelValue): number | undefined {
-  return isNumber(key) ? Number(rawNumber(key)) : undefined;
+function missing(key: CelValue): Result {
+  return fail(`no such key: ${keyText(key)}`);
 }
 
 function keyText(key: CelValue): string {
@@ -39,9 +56,10 @@ function keyText(key: CelValue): string {
 /** `operand.?name` and `operand[?key]`: none where there is nothing. */
 export function selectOptional(operand: CelValue, key: CelValue): Result {
   const value = operand instanceof CelOptional ? operand.value : operand;
+  if (!isKey(key)) return noKey(key);
   if (value === undefined) return optionalNone;
-  if (!(value instanceof CelList || value instanceof CelMap || value instanceof CelObject)) return noSuchOverload();
-  return optionalOf(find(value, key));
+  const there = value instanceof CelList ? elementAt(value, key) : find(value, key);
+  return there instanceof CelFailure ? there : optionalOf(there);
 }
 
 /** What is there, or undefined. */
@@ -50,8 +68,8 @@ export function find(operand: CelValue, key: CelValue): CelValue | undefined {
   if (operand instanceof CelMap) return operand.find(key);
   if (operand instanceof CelObject) return typeof key === "string" && operand.has(key) ? operand.field(key) : undefined;
   if (!(operand instanceof CelList)) return undefined;
-  const at = indexOf(key);
-  return at !== undefined && at >= 0 && at < operand.size && Number.isInteger(at) ? operand.at(at) : undefined;
+  const element = elementAt(operand, key);
+  return element instanceof CelFailure ? undefined : element;
 }
 
 export function optionalOf(value: CelValue | undefined): CelOptional {
@@ -60,7 +78,8 @@ export function optionalOf(value: CelValue | undefined): CelOptional {
 
 /** `has(operand.name)`. */
 export function hasField(operand: CelValue, name: string): Result {
+  if (operand instanceof CelMap) return operand.find(name) !== undefined;
   if (operand instanceof CelObject) return operand.has(name);
-  if (operand instanceof CelMap || operand instanceof CelOptional) return find(operand, name) !== undefined;
-  return noSuchOverload();
+  if (operand instanceof CelOptional) return find(operand, name) !== undefined;
+  return operand instanceof CelList ? fail(`unsupported index type 'string' in list`) : false;
 }

@@ -28,12 +28,25 @@ export function formatSeconds(nanoseconds: bigint): string {
 const decimal = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 const infinite = /^([+-]?)inf(?:inity)?$/i;
 
-/** @returns the number, or a failure in the words of Go's ParseFloat */
-export function parseDouble(text: string): number | CelFailure {
+const hexadecimal = /^([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)p([+-]?[0-9]+)$/i;
+
+/** As Go's ParseFloat reads it: underscores may part digits. @returns the number, or a failure */
+export function parseDouble(given: string): number | CelFailure {
+  const text = /^[^_]*(?:(?<=[0-9a-f]|0x)_(?=[0-9a-f])[^_]*)+$/i.test(given) ? given.replaceAll("_", "") : given;
+  const hex = hexadecimal.exec(text);
+  if (hex !== null && `${hex[2]}${hex[3]}` !== "") return hexadecimalDouble(hex, given);
   const infinity = infinite.exec(text);
   if (infinity !== null) return infinity[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   if (/^nan$/i.test(text)) return Number.NaN;
-  if (!decimal.test(text)) return fail(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
-  const value = Number(text);
-  return Number.isFinite(value) ? value : fail(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: value out of range`);
+  if (!decimal.test(text)) return fail(`strconv.ParseFloat: parsing ${JSON.stringify(given)}: invalid syntax`);
+  return withinRange(Number(text), given);
+}
+
+function hexadecimalDouble([, sign, whole = "", fraction = "", exponent]: RegExpExecArray, given: string): number | CelFailure {
+  const magnitude = Number(BigInt(`0x${whole}${fraction}`)) * 2 ** (Number(exponent) - 4 * fraction.length);
+  return withinRange(sign === "-" ? -magnitude : magnitude, given);
+}
+
+function withinRange(value: number, given: string): number | CelFailure {
+  return Number.isFinite(value) ? value : fail(`strconv.ParseFloat: parsing ${JSON.stringify(given)}: value out of range`);
 }

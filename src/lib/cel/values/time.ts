@@ -46,10 +46,10 @@ export function formatTimestamp(timestamp: CelTimestamp): string {
 export function wallClock(timestamp: CelTimestamp, zone: string): Date | CelFailure {
   const ms = Number((timestamp.nanoseconds - (((timestamp.nanoseconds % 1_000_000n) + 1_000_000n) % 1_000_000n)) / 1_000_000n);
   if (zone === "UTC" || zone === "") return new Date(ms);
-  const fixedZone = /^([+-]?)([0-9]{2}):([0-9]{2})$/.exec(zone);
+  const fixedZone = /^([+-]?[0-9]{1,4}):([+-]?[0-9]{1,4})$/.exec(zone);
   if (fixedZone !== null) {
-    const minutes = Number(fixedZone[2]) * 60 + Number(fixedZone[3]);
-    return new Date(ms + (fixedZone[1] === "-" ? -minutes : minutes) * 60_000);
+    const [hours, minutes] = [Number(fixedZone[1]), Number(fixedZone[2])];
+    return new Date(ms + (hours * 60 + (zone.startsWith("-") ? -minutes : minutes)) * 60_000);
   }
   const format = zoneFormat(zone);
   if (format === undefined) return fail(`unknown time zone ${zone}`);

@@ -38,6 +38,28 @@ const names: [new (...args: never[]) => unknown, string][] = [
   [Uint8Array, "bytes"],
 ];
 
+const goTypeNames = new Map([
+  ["null_type", "types.Null"],
+  ["bool", "types.Bool"],
+  ["int", "types.Int"],
+  ["uint", "types.Uint"],
+  ["double", "types.Double"],
+  ["string", "types.String"],
+  ["bytes", "types.Bytes"],
+  ["google.protobuf.Timestamp", "types.Timestamp"],
+  ["google.protobuf.Duration", "types.Duration"],
+  ["type", "*types.Type"],
+  ["optional_type", "*types.Optional"],
+  ["list", "*types.baseList"],
+  ["map", "*types.baseMap"],
+]);
+
+/** What upstream calls the type of a value where its messages say what Go calls it. */
+export function goTypeNameOf(value: CelValue): string {
+  const name = typeNameOf(value);
+  return goTypeNames.get(name) ?? name;
+}
+
 /** Whether a value may be given where the declaration says this type; undefined: every value may. */
 export function matcherOf(type: CelType): ((value: unknown) => boolean) | undefined {
   switch (type.kind) {

@@ -27,6 +27,11 @@ const same = { evaluate: (value: CelValue) => value };
 const intOverflow = "integer overflow";
 const uintOverflow = "unsigned integer overflow";
 
+/** A text that says no such value. */
+function notConvertible(to: string): CelFailure {
+  return fail(`type conversion error from 'string' to '${to}'`);
+}
+
 function toInt(value: bigint): Result {
   return intOf(value) ?? fail(intOverflow);
 }
@@ -45,29 +50,29 @@ function doubleToUint({ value }: CelDouble): Result {
 }
 
 function stringToInt(text: string): Result {
-  if (!/^[+-]?[0-9]+$/.test(text)) return fail(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (!/^[+-]?[0-9]+$/.test(text)) return notConvertible("int");
   const digits = text.replace(/^[+-]/, "").replace(/^0+(?=.)/, "");
   const value = digits.length > 20 ? undefined : intOf(text.startsWith("-") ? -BigInt(digits) : BigInt(digits));
-  return value ?? fail(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
+  return value ?? notConvertible("int");
 }
 
 function stringToUint(text: string): Result {
-  if (!/^[0-9]+$/.test(text)) return fail(`strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (!/^[0-9]+$/.test(text)) return notConvertible("uint");
   const digits = text.replace(/^0+(?=.)/, "");
   const value = digits.length > 20 ? 2n ** 64n : BigInt(digits);
-  return value < 2n ** 64n ? new CelUint(value) : fail(`strconv.ParseUint: parsing ${JSON.stringify(text)}: value out of range`);
+  return value < 2n ** 64n ? new CelUint(value) : notConvertible("uint");
 }
 
 const bools = new Map(["1", "t", "T", "TRUE", "true", "True"].map((text) => [text, true]));
 for (const text of ["0", "f", "F", "FALSE", "false", "False"]) bools.set(text, false);
 
 function stringToBool(text: string): Result {
-  return bools.get(text) ?? fail(`strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return bools.get(text) ?? notConvertible("bool");
 }
 
 function stringToDouble(text: string): Result {
   const value = parseDouble(text);
-  return value instanceof CelFailure ? value : new CelDouble(value);
+  return value instanceof CelFailure ? notConvertible("double") : new CelDouble(value);
 }
 
 function bytesToString(bytes: Uint8Array): Result {
@@ -80,9 +85,14 @@ function stringToDuration(text: string): Result {
   try {
     return new CelDuration(parseDuration(text));
   } catch (error) {
-    if (error instanceof DurationError) return fail(error.message);
+    if (error instanceof DurationError) return notConvertible("google.protobuf.Duration");
     throw error;
   }
+}
+
+function stringToTimestamp(text: string): Result {
+  const timestamp = parseTimestamp(text);
+  return timestamp instanceof CelFailure && !timestamp.message.endsWith("overflow") ? notConvertible("google.protobuf.Timestamp") : timestamp;
 }
 
 const second = 1_000_000_000n;
@@ -161,6 +171,6 @@ export const conversions: readonly FunctionDeclaration[] = [
     "timestamp",
     overload("timestamp_to_timestamp", [timestampType], timestampType, same),
     overload("int64_to_timestamp", [intType], timestampType, { evaluate: (value: CelInt) => checkedTimestamp(BigInt(value) * second) }),
-    overload("string_to_timestamp", [stringType], timestampType, { evaluate: parseTimestamp }),
+    overload("string_to_timestamp", [stringType], timestampType, { evaluate: stringToTimestamp }),
   ),
 ];
