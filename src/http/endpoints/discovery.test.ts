@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtinCatalog } from "../../testing/builtin-catalog.ts";
+import { decodeAnswer } from "../../testing/protobuf-answers.ts";
 import { ask } from "../../testing/request-context.ts";
 import { createDiscovery, type Discovery } from "./discovery.ts";
 
@@ -146,7 +147,7 @@ const aggregatedRows: [path: string, accept: string, kind: string][] = [
   ["/apis", `${v2},application/json`, "APIGroupDiscoveryList"],
   ["/apis", `${v2beta1},${v2},application/json`, "APIGroupDiscoveryList"],
   ["/apis", `${v2beta1},application/json`, "APIGroupList"],
-  ["/apis", `application/json,${v2}`, "APIGroupList"],
+  ["/apis", `application/json,${v2}`, "APIGroupDiscoveryList"],
   ["/apis", "*/*", "APIGroupList"],
   ["/apis", "application/json, */*", "APIGroupList"],
 ];
@@ -179,6 +180,19 @@ test("aggregated discovery", async () => {
   );
   const groups: string[] = (await get("/apis", v2)).body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
   assert.deepEqual(groups.slice(0, 4), ["apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io"]);
+});
+
+test("aggregated discovery in other forms", async () => {
+  const parameters = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+  const protobuf = await ask(discovery.apis, { path: "/apis", headers: { accept: `application/vnd.kubernetes.protobuf${parameters}` } });
+  assert.equal(protobuf.headers["content-type"], `application/vnd.kubernetes.protobuf${parameters}`);
+  const { body, headers } = await get("/apis", v2);
+  assert.equal(protobuf.headers.etag, headers.etag);
+  const { items } = decodeAnswer(protobuf.body) as { items: { metadata: { name: string }; versions: { resources: object[] }[] }[] };
+  assert.partialDeepStrictEqual(body.items[1].versions[0].resources[0], items[1]?.versions[0]?.resources[0]); // Without what is empty.
+  assert.equal(items.length, body.items.length);
+  const yaml = await ask(discovery.apis, { path: "/apis", headers: { accept: `application/yaml${parameters}` } });
+  assert.match(yaml.body.toString(), /^apiVersion: apidiscovery\.k8s\.io\/v2\nitems:\n- metadata:\n/);
 });
 
 test("aggregated discovery that has not changed is not sent again", async () => {

@@ -1,4 +1,5 @@
 /** Discovery: what this server serves. Source: upstream's discovery and aggregated discovery; resource-api §4.4 for the choice of a form. */
+import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { methodNotAllowed, notAcceptable } from "../../api/errors.ts";
 import { indentJson } from "../../lib/json/indent.ts";
@@ -14,9 +15,9 @@ import {
   servedGroups,
 } from "../../resource/discovery.ts";
 import type { RequestContext } from "../contract.ts";
-import type { Shown } from "../representation/contract.ts";
+import type { Encoding, Shown } from "../representation/contract.ts";
 import { metaObject } from "../representation/meta-object.ts";
-import { checkRoute, namesOf, negotiatePlain, parseAccept } from "../representation/negotiate.ts";
+import { checkRoute, namesOf, negotiateAggregated, negotiatePlain } from "../representation/negotiate.ts";
 import { pathNotFound, send, statusBody } from "../respond.ts";
 
 export interface DiscoveryDependencies {
@@ -35,8 +36,6 @@ export interface Discovery {
   /** `/apis` and below, as far as no resource is named. */
   apis(context: RequestContext): void;
 }
-
-const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /** A document ready to be sent. */
 interface Document {
@@ -87,8 +86,9 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
     sendPlain(context, found);
   };
   const answerList = (context: RequestContext, key: string, plain: () => object, aggregated: () => readonly ServedGroup[]): void => {
-    if (context.exchange.method !== "GET" || !wantsAggregated(context)) return answer(context, key, plain);
-    sendAggregated(context, document(`${key}#aggregated`, () => apiGroupDiscoveryList(aggregated())) as Document);
+    const encoding = context.exchange.method === "GET" ? negotiateAggregated(context) : undefined;
+    if (encoding === undefined) return answer(context, key, plain);
+    sendAggregated(context, encoding, document(`${key}#aggregated`, () => apiGroupDiscoveryList(aggregated())) as Document);
   };
 
   return {
@@ -145,23 +145,13 @@ function sendPlain(context: RequestContext, { shown, body }: Document): void {
   send(context, 200, encoding.mediaType, encoding.whole(shown));
 }
 
-function sendAggregated(context: RequestContext, { body, etag }: Document): void {
+function sendAggregated(context: RequestContext, encoding: Encoding, { shown, etag }: Document): void {
+  assert.ok(shown !== undefined, "it is a kind");
   context.headers.vary = "Accept";
   context.headers["cache-control"] = "public";
   context.headers.etag = etag;
   if (context.exchange.header("if-none-match") === etag) return context.exchange.respond(304, { "audit-id": context.auditId, ...context.headers });
-  send(context, 200, aggregatedType, body);
-}
-
-/** Whether the first thing in Accept that can be served is aggregated discovery; a version of it that is gone (v2beta1) is passed over. */
-function wantsAggregated({ exchange }: RequestContext): boolean {
-  for (const { type, parameters } of parseAccept(exchange.header("accept") ?? "")) {
-    if (type !== "application/json" && type !== "*/*" && type !== "application/*") continue;
-    const form = parameters.get("as");
-    if (form === undefined) return false;
-    if (form === "APIGroupDiscoveryList" && parameters.get("g") === "apidiscovery.k8s.io" && parameters.get("v") === "v2") return true;
-  }
-  return false;
+  send(context, 200, `${encoding.mediaType};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`, encoding.whole(shown));
 }
 
 function allPaths(groups: readonly ServedGroup[], others: readonly string[]): string[] {

@@ -1,15 +1,21 @@
+import { parseGroupVersion } from "../../api/object.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
+import type { Struct } from "../../lib/schema/schema.ts";
+import { builtinSchema, definitionOf } from "../../resource/builtin-schemas.ts";
 import type { Shown } from "./contract.ts";
 
-const metaPackage = "io.k8s.apimachinery.pkg.apis.meta.v1";
-
-/** @param object as the wire has it, of a kind of `meta/v1` that is served as `v1`: a Status, a discovery document */
-export function metaObject(object: { readonly kind: string }): Shown {
+/** @param object as the wire has it, of a kind that no resource has: a Status, a discovery document; of `v1` unless it says otherwise */
+export function metaObject(object: { readonly kind: string; readonly apiVersion?: string }): Shown {
+  const { kind, apiVersion = "v1" } = object;
   return {
-    apiVersion: "v1",
-    kind: object.kind,
+    apiVersion,
+    kind,
     json: () => Buffer.from(JSON.stringify(object)),
-    message: () => encodeProtobuf(object, builtinSchema(`${metaPackage}.${object.kind}`)),
+    message: () => encodeProtobuf(object, schemaOf(apiVersion, kind)),
   };
+}
+
+function schemaOf(apiVersion: string, kind: string): Struct {
+  const { group, version } = parseGroupVersion(apiVersion) as { group: string; version: string };
+  return builtinSchema(definitionOf(group, version, kind) ?? `io.k8s.apimachinery.pkg.apis.meta.v1.${kind}`);
 }

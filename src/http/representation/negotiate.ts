@@ -36,6 +36,17 @@ export function negotiatePlain(context: Pick<RequestContext, "exchange" | "info"
   return chosen && withPretty(context, chosen);
 }
 
+/** Aggregated discovery, wherever it stands in Accept. @returns undefined when it was not asked for */
+export function negotiateAggregated(context: Pick<RequestContext, "exchange" | "info" | "encodings">): Encoding | undefined {
+  const accept = context.exchange.header("accept") ?? "";
+  if (accept === "") return undefined;
+  const chosen = choose(accept, context.encodings, {
+    allows: (_encoding, target) => target?.group === "apidiscovery.k8s.io" && target.version === "v2" && target.kind === "APIGroupDiscoveryList",
+    allowsServerVersion: () => false,
+  });
+  return chosen && withPretty(context, chosen);
+}
+
 /** As refusals name them. */
 export function namesOf(encodings: readonly Encoding[]): string[] {
   return encodings.filter(({ alias }) => !alias).map(({ mediaType }) => mediaType);
