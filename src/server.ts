@@ -4,14 +4,21 @@ import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { createAdmission } from "./admission/chain.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
+import type { Clock } from "./api/clock.ts";
 import { pooledRandom } from "./api/random.ts";
+import {
+  localSubjectAccessReview,
+  selfSubjectAccessReview,
+  selfSubjectRulesReview,
+  subjectAccessReview,
+} from "./apis/authorization/access-reviews.ts";
 import { openServiceAddresses } from "./apis/core/service-addresses.ts";
 import { builtinConversions, strategiesWith } from "./apis/index.ts";
 import { connectSubresources, createActions, refuseConnect } from "./apis/subresources.ts";
 import { clientCertificateAuthenticator } from "./authentication/client-certificate.ts";
 import { authenticate } from "./authentication/union.ts";
 import type { Authorizer } from "./authorization/contract.ts";
-import { authorizerOf, parseAuthorizationModes } from "./authorization/modes.ts";
+import { authorizerOf, parseAuthorizationModes, ruleResolverOf } from "./authorization/modes.ts";
 import { rbacEscalation } from "./authorization/rbac/escalation.ts";
 import { followPolicy } from "./authorization/rbac/follow-policy.ts";
 import { rbacAuthorizer } from "./authorization/rbac/rbac.ts";
@@ -36,7 +43,8 @@ import { listObjects } from "./http/endpoints/list.ts";
 import { openWatches } from "./http/endpoints/open-watches.ts";
 import { createOpenApi } from "./http/endpoints/openapi.ts";
 import { patchObject } from "./http/endpoints/patch.ts";
-import { createSelfSubjectReview } from "./http/endpoints/self-subject-review.ts";
+import { reviewEndpoint } from "./http/endpoints/review.ts";
+import { selfSubjectReview } from "./http/endpoints/self-subject-review.ts";
 import { subresourceEndpoints } from "./http/endpoints/subresources.ts";
 import { updateObject } from "./http/endpoints/update.ts";
 import { versionBody, versionHandler } from "./http/endpoints/version.ts";
@@ -131,7 +139,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
       authorizationFilter(authorize),
     ],
     registry,
-    endpoints: resourceEndpoints(watches, authorize),
+    endpoints: resourceEndpoints({ watches, clock, authorize, rulesOf: ruleResolverOf(authorizationModes, rbac.policy) }),
     routes: [
       ...healthRoutes(storage, state, options),
       ...documentRoutes({ catalog, gates }, address),
@@ -217,7 +225,14 @@ async function openStorage(options: ServerOptions): Promise<Storage> {
   return openLmdbStorage({ ...common, dir });
 }
 
-function resourceEndpoints(watches: ReturnType<typeof openWatches>, authorize: Authorizer): ResourceEndpoints {
+interface EndpointNeeds {
+  readonly watches: ReturnType<typeof openWatches>;
+  readonly clock: Clock;
+  readonly authorize: Authorizer;
+  readonly rulesOf: ReturnType<typeof ruleResolverOf>;
+}
+
+function resourceEndpoints({ watches, clock, authorize, rulesOf }: EndpointNeeds): ResourceEndpoints {
   const memory = new PieceMemory();
   return {
     verbs: {
@@ -232,7 +247,11 @@ function resourceEndpoints(watches: ReturnType<typeof openWatches>, authorize: A
     },
     subresources: {
       ...subresourceEndpoints({ createActions, connectSubresources, refuseConnect }),
-      "authentication.k8s.io/selfsubjectreviews/": createSelfSubjectReview,
+      "authentication.k8s.io/selfsubjectreviews/": reviewEndpoint(selfSubjectReview(clock)),
+      "authorization.k8s.io/selfsubjectaccessreviews/": reviewEndpoint(selfSubjectAccessReview(authorize)),
+      "authorization.k8s.io/subjectaccessreviews/": reviewEndpoint(subjectAccessReview(authorize)),
+      "authorization.k8s.io/localsubjectaccessreviews/": reviewEndpoint(localSubjectAccessReview(authorize)),
+      "authorization.k8s.io/selfsubjectrulesreviews/": reviewEndpoint(selfSubjectRulesReview(rulesOf)),
     },
   };
 }

@@ -1,7 +1,12 @@
 /** `--authorization-mode`: which authorizers are asked, and in which order. Source: access-control §5.3. */
+
+import type { UserInfo } from "../api/user.ts";
 import { alwaysAllow, alwaysDeny } from "./always.ts";
 import type { Authorizer } from "./contract.ts";
 import { masters } from "./masters.ts";
+import type { Policy } from "./rbac/policy.ts";
+import { aggregate, rulesFor } from "./rbac/rbac.ts";
+import type { PolicyRule } from "./rbac/rule.ts";
 import { unionAuthorizer } from "./union.ts";
 
 export const authorizationModes = ["AlwaysAllow", "AlwaysDeny", "RBAC"] as const;
@@ -24,4 +29,33 @@ export function parseAuthorizationModes(names: readonly string[]): readonly Auth
 export function authorizerOf(modes: readonly AuthorizationMode[], rbac: Authorizer): Authorizer {
   const byMode = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, RBAC: rbac };
   return unionAuthorizer([masters, ...modes.map((mode) => byMode[mode])]);
+}
+
+/** What a user may do, as far as rules can tell. */
+export interface UserRules {
+  readonly rules: readonly PolicyRule[];
+  /** Some authorizer cannot list what it allows. */
+  readonly incomplete: boolean;
+  /** Empty when nothing went wrong. */
+  readonly problem: string;
+}
+
+const everything: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
+
+export function ruleResolverOf(modes: readonly AuthorizationMode[], policy: Policy): (user: UserInfo, namespace: string) => UserRules {
+  return (user, namespace) => {
+    const rules: PolicyRule[] = [];
+    const problems: string[] = [];
+    for (const mode of modes) {
+      if (mode === "AlwaysAllow") rules.push(...everything);
+      if (mode !== "RBAC") continue;
+      const bound = rulesFor(policy, user, namespace);
+      rules.push(...bound.rules);
+      problems.push(...bound.problems);
+    }
+    return { rules, incomplete: false, problem: aggregate(problems) };
+  };
 }

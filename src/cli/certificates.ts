@@ -66,7 +66,7 @@ function issueServing(ca: KeyPair, { now, names }: CertificateOptions): Promise<
 }
 
 function issueAdmin(ca: KeyPair, { now }: CertificateOptions): Promise<KeyPair> {
-  const subject = { commonName: "kubernetes-admin", organization: "system:masters" };
+  const subject = { commonName: "kubernetes-admin", organizations: ["system:masters"] };
   return issueCertificate(ca, { subject, usage: "client", names: [], ...validity(now, leafDays) });
 }
 

@@ -9,7 +9,7 @@ export interface KeyPair {
 
 export interface Subject {
   readonly commonName: string;
-  readonly organization?: string;
+  readonly organizations?: readonly string[];
 }
 
 /** Milliseconds since 1970, whole seconds count. */
@@ -87,8 +87,8 @@ async function loadX509(): Promise<typeof import("@peculiar/x509")> {
   return import("@peculiar/x509");
 }
 
-function nameOf({ commonName, organization }: Subject): { CN?: string[]; O?: string[] }[] {
-  return [...(organization === undefined ? [] : [{ O: [organization] }]), { CN: [commonName] }];
+function nameOf({ commonName, organizations = [] }: Subject): { CN?: string[]; O?: string[] }[] {
+  return [...organizations.map((name) => ({ O: [name] })), { CN: [commonName] }];
 }
 
 /** Positive, and unlike any other. */

@@ -52,6 +52,14 @@ export type Deleted =
   | { readonly kind: "pending"; readonly entry: Entry } // Waits for finalizers, its grace period or a controller.
   | { readonly kind: "dryRun"; readonly object: KubeObject; readonly pending: boolean };
 
+/** A question that is asked by creating an object, which is stored nowhere. */
+export interface Review {
+  /** What is wrong with the question, before admission sees it for the last time. @throws ApiError 400, 422 */
+  check(sent: KubeObject, namespace: string): void;
+  /** @param sent may be changed and returned */
+  answer(sent: KubeObject, user: UserInfo): KubeObject | Promise<KubeObject>;
+}
+
 /** What the verbs need of the world; one per server. */
 export interface RegistryContext {
   readonly storage: Storage;

@@ -1,0 +1,156 @@
+/** Access reviews: may someone do this, and what may I do. Source: access-control §4.3. */
+import { badRequest, invalid } from "../../api/errors.ts";
+import { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { UserInfo } from "../../api/user.ts";
+import type { AuthorizationAttributes, Authorizer } from "../../authorization/contract.ts";
+import type { Review } from "../../registry/contract.ts";
+import type { Part } from "../fields.ts";
+import { ignoredSelectors, selectorText, validateSelector } from "./review-selectors.ts";
+
+const group = "authorization.k8s.io";
+
+export function selfSubjectAccessReview(authorize: Authorizer): Review {
+  return {
+    check(sent) {
+      const errors = new FieldErrors();
+      validateAction(sent.spec ?? {}, errors);
+      validateEmpty(sent, "must be empty", errors);
+      refuse(errors);
+    },
+    answer: (sent, user) => decide(authorize, sent, user),
+  };
+}
+
+export function subjectAccessReview(authorize: Authorizer): Review {
+  return {
+    check(sent) {
+      const errors = new FieldErrors();
+      validateSubject(sent.spec ?? {}, errors);
+      validateEmpty(sent, "must be empty", errors);
+      refuse(errors);
+    },
+    answer: (sent) => decide(authorize, sent, subjectOf(sent.spec)),
+  };
+}
+
+/** Of one namespace, so that who may ask there needs no rights elsewhere. */
+export function localSubjectAccessReview(authorize: Authorizer): Review {
+  return {
+    check(sent, namespace) {
+      const errors = new FieldErrors();
+      const { resourceAttributes, nonResourceAttributes } = sent.spec ?? {};
+      const own = sent.metadata.namespace ?? "";
+      validateSubject(sent.spec ?? {}, errors);
+      validateEmpty({ ...sent, metadata: { ...sent.metadata, namespace: "" } }, "must be empty except for namespace", errors);
+      const asked = resourceAttributes?.namespace ?? "";
+      if (resourceAttributes !== undefined && asked !== own)
+        errors.invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace");
+      if (nonResourceAttributes !== undefined) {
+        errors.invalid("spec.nonResourceAttributes", goFields(nonResourceAttributes), "disallowed on this kind of request");
+      }
+      refuse(errors);
+      if (namespace === "") throw badRequest("namespace is required on this type: ");
+    },
+    answer: (sent) => decide(authorize, sent, subjectOf(sent.spec)),
+  };
+}
+
+/** What a user may do, as far as authorizers can list it. */
+export interface UserRules {
+  readonly rules: readonly Part[];
+  readonly incomplete: boolean;
+  /** Empty when nothing went wrong. */
+  readonly problem: string;
+}
+
+export function selfSubjectRulesReview(rulesOf: (user: UserInfo, namespace: string) => UserRules): Review {
+  return {
+    check(sent) {
+      if ((sent.spec?.namespace ?? "") === "") throw badRequest("no namespace on request");
+    },
+    answer(sent, user) {
+      const { rules, incomplete, problem } = rulesOf(user, sent.spec.namespace);
+      const resourceRules = rules.filter(({ resources = [] }) => resources.length > 0);
+      const nonResourceRules = rules.filter(({ nonResourceURLs = [] }) => nonResourceURLs.length > 0);
+      return {
+        metadata: {},
+        spec: {},
+        status: {
+          resourceRules: resourceRules.map(({ verbs, apiGroups, resources, resourceNames }) => ({ verbs, apiGroups, resources, resourceNames })),
+          nonResourceRules: nonResourceRules.map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
+          incomplete,
+          ...(problem !== "" && { evaluationError: problem }),
+        },
+      };
+    },
+  };
+}
+
+function validateAction(spec: Part, errors: FieldErrors): void {
+  const { resourceAttributes, nonResourceAttributes } = spec;
+  if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
+    errors.invalid("spec.nonResourceAttributes", goFields(nonResourceAttributes), "cannot be specified in combination with resourceAttributes");
+  }
+  if (resourceAttributes === undefined && nonResourceAttributes === undefined) {
+    errors.invalid("spec.resourceAttributes", null, "exactly one of nonResourceAttributes or resourceAttributes must be specified");
+  }
+}
+
+function validateSubject(spec: Part, errors: FieldErrors): void {
+  validateAction(spec, errors);
+  const { user = "", groups = [] } = spec;
+  if (user === "" && groups.length === 0) errors.invalid("spec.user", user, "at least one of user or group must be specified");
+}
+
+/** The selectors come after the subject, the metadata after them. */
+function validateEmpty({ spec, metadata }: KubeObject, detail: string, errors: FieldErrors): void {
+  const path = "spec.resourceAttributes";
+  validateSelector(spec?.resourceAttributes?.fieldSelector, `${path}.fieldSelector`, "field", errors);
+  validateSelector(spec?.resourceAttributes?.labelSelector, `${path}.labelSelector`, "label", errors);
+  const { managedFields, ...rest } = metadata;
+  if (Object.values(rest).some((value) => value !== undefined && value !== "")) errors.invalid("metadata", metadata, detail);
+}
+
+/** Upstream's internal types, whose names these messages print, have no kind here and Go's names of fields. */
+function refuse(errors: FieldErrors): void {
+  if (!errors.empty) throw invalid(group, "", "", errors.causes);
+}
+
+function goFields({ path = "", verb = "" }: Part): Record<string, string> {
+  return { Path: path, Verb: verb };
+}
+
+function subjectOf({ user = "", uid = "", groups = [], extra = {} }: Part): UserInfo {
+  return { name: user, uid, groups, extra: new Map(Object.entries(extra)) };
+}
+
+async function decide(authorize: Authorizer, sent: KubeObject, user: UserInfo): Promise<KubeObject> {
+  const { decision, reason } = await authorize(attributesOf(sent.spec, user));
+  const problem = ignoredSelectors(sent.spec.resourceAttributes ?? {});
+  sent.status = {
+    allowed: decision === "allow",
+    ...(decision === "deny" && { denied: true }),
+    ...(reason !== "" && { reason }),
+    ...(problem !== "" && { evaluationError: problem }),
+  };
+  return sent;
+}
+
+function attributesOf({ resourceAttributes, nonResourceAttributes }: Part, user: UserInfo): AuthorizationAttributes {
+  const { namespace = "", verb = "", group: apiGroup = "", version = "", resource = "", subresource = "", name = "" } = resourceAttributes ?? {};
+  return {
+    user,
+    verb: nonResourceAttributes?.verb ?? verb,
+    isResourceRequest: resourceAttributes !== undefined,
+    path: nonResourceAttributes?.path ?? "",
+    group: apiGroup,
+    version: version === "" ? "*" : version,
+    resource,
+    subresource,
+    namespace,
+    name,
+    fieldSelector: selectorText(resourceAttributes?.fieldSelector, "field"),
+    labelSelector: selectorText(resourceAttributes?.labelSelector, "label"),
+  };
+}

@@ -1,0 +1,241 @@
+/** Users with few rights against a real server: RBAC from the first write on, access reviews, and what kubectl makes of them. */
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { kubectls, runKubectl } from "../testing/kubectl.ts";
+import { type RawClient, type RawRequest, rawClient } from "../testing/raw-client.ts";
+import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+
+const group = "/apis/rbac.authorization.k8s.io/v1";
+const reviews = "/apis/authorization.k8s.io/v1";
+
+let server: TestServer;
+let admin: RawClient;
+let ann: RawClient;
+let annsKubeconfig = "";
+
+before(async () => {
+  server = await startTestServer();
+  admin = rawClient(server.kubeconfig);
+  const kubeconfig = await server.as("ann", ["dev"]);
+  ann = rawClient(kubeconfig.kubeconfig);
+  annsKubeconfig = kubeconfig.kubeconfigPath;
+});
+
+after(async () => {
+  admin.close();
+  ann.close();
+  await server.close();
+});
+
+async function grant(verbs: string[], resources: string[], namespace = "default"): Promise<void> {
+  const name = `r${Math.random().toString(36).slice(2)}`;
+  const rules = [{ apiGroups: ["", "rbac.authorization.k8s.io", "authorization.k8s.io"], resources, verbs }];
+  assert.equal(
+    (await admin.send({ method: "POST", path: `${group}/namespaces/${namespace}/roles`, body: { metadata: { name }, rules } })).status,
+    201,
+  );
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name };
+  const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "dev" }];
+  const body = { metadata: { name }, roleRef, subjects };
+  assert.equal((await admin.send({ method: "POST", path: `${group}/namespaces/${namespace}/rolebindings`, body })).status, 201);
+}
+
+test("a binding counts from the next request on, and no more once it is gone", async () => {
+  const list: RawRequest = { path: "/api/v1/namespaces/default/configmaps" };
+  assert.equal((await ann.send(list)).status, 403);
+  await grant(["list"], ["configmaps"]);
+  assert.equal((await ann.send(list)).status, 200);
+  assert.equal((await ann.send({ path: "/api/v1/configmaps" })).status, 403);
+  assert.equal((await admin.send({ method: "DELETE", path: `${group}/namespaces/default/rolebindings` })).status, 200);
+  const refused = await ann.send(list);
+  assert.equal(
+    refused.body.message,
+    'configmaps is forbidden: User "ann" cannot list resource "configmaps" in API group "" in the namespace "default"',
+  );
+});
+
+test("nobody grants what he does not have", async () => {
+  await grant(["create", "get"], ["roles", "rolebindings"]);
+  const body = { metadata: { name: "more" }, rules: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "list"] }] };
+  const refused = await ann.send({ method: "POST", path: `${group}/namespaces/default/roles`, body });
+  assert.equal(refused.status, 403);
+  assert.equal(
+    refused.body.message,
+    'roles.rbac.authorization.k8s.io "more" is forbidden: user "ann" (groups=["dev" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}',
+  );
+});
+
+const mine = { namespace: "default", verb: "get", group: "rbac.authorization.k8s.io", resource: "roles" };
+const someone = { user: "bob", groups: ["system:masters"] };
+
+/** The answer's status, or the message of a refusal. */
+const rows: [what: string, who: "admin" | "ann", resource: string, spec: object, want: object | string][] = [
+  [
+    "what I may do",
+    "ann",
+    "selfsubjectaccessreviews",
+    { resourceAttributes: mine },
+    { allowed: true, reason: /^RBAC: allowed by RoleBinding "r\w+\/default" of Role "r\w+" to Group "dev"$/ },
+  ],
+  ["what I may not do", "ann", "selfsubjectaccessreviews", { resourceAttributes: { ...mine, verb: "delete" } }, { allowed: false }],
+  [
+    "a path",
+    "ann",
+    "selfsubjectaccessreviews",
+    { nonResourceAttributes: { path: "/healthz", verb: "get" } },
+    { allowed: true, reason: /ClusterRoleBinding/ },
+  ],
+  [
+    "with a selector nobody can read",
+    "ann",
+    "selfsubjectaccessreviews",
+    {
+      resourceAttributes: {
+        ...mine,
+        fieldSelector: { rawSelector: "a" },
+        labelSelector: {
+          requirements: [
+            { key: "a", operator: "Like" },
+            { key: "a", operator: "Exists" },
+          ],
+        },
+      },
+    },
+    {
+      evaluationError:
+        "spec.resourceAttributes.fieldSelector ignored due to parse error; spec.resourceAttributes.labelSelector partially ignored due to parse error",
+    },
+  ],
+  [
+    "nothing",
+    "ann",
+    "selfsubjectaccessreviews",
+    {},
+    '.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
+  ],
+  [
+    "two things",
+    "ann",
+    "selfsubjectaccessreviews",
+    { resourceAttributes: mine, nonResourceAttributes: { path: "/", verb: "get" } },
+    '.authorization.k8s.io "" is invalid: spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":"get"}: cannot be specified in combination with resourceAttributes',
+  ],
+  [
+    "an empty selector",
+    "ann",
+    "selfsubjectaccessreviews",
+    { resourceAttributes: { ...mine, fieldSelector: {} } },
+    '.authorization.k8s.io "" is invalid: spec.resourceAttributes.fieldSelector.requirements: Required value: when spec.resourceAttributes.fieldSelector is specified, requirements or rawSelector is required',
+  ],
+  ["what others may do", "admin", "subjectaccessreviews", { ...someone, resourceAttributes: mine }, { allowed: true }],
+  [
+    "what nobody may do",
+    "admin",
+    "subjectaccessreviews",
+    { resourceAttributes: mine },
+    '.authorization.k8s.io "" is invalid: spec.user: Invalid value: "": at least one of user or group must be specified',
+  ],
+  [
+    "what others may do, by who may not ask",
+    "ann",
+    "subjectaccessreviews",
+    { ...someone, resourceAttributes: mine },
+    'subjectaccessreviews.authorization.k8s.io is forbidden: User "ann" cannot create resource "subjectaccessreviews" in API group "authorization.k8s.io" at the cluster scope',
+  ],
+  [
+    "what others may do here",
+    "admin",
+    "namespaces/default/localsubjectaccessreviews",
+    { user: "ann", groups: ["dev"], resourceAttributes: mine },
+    { allowed: true },
+  ],
+  [
+    "what others may do elsewhere",
+    "admin",
+    "namespaces/default/localsubjectaccessreviews",
+    { user: "ann", resourceAttributes: { ...mine, namespace: "kube-system" } },
+    '.authorization.k8s.io "" is invalid: spec.resourceAttributes.namespace: Invalid value: "kube-system": must match metadata.namespace',
+  ],
+];
+
+for (const [what, who, resource, spec, want] of rows) {
+  test(`a review of ${what}, by ${who}: ${resource}`, async () => {
+    const { body, text } = await (who === "ann" ? ann : admin).send({ method: "POST", path: `${reviews}/${resource}`, body: { spec } });
+    if (typeof want === "string") return assert.equal(body.message, want);
+    for (const [field, value] of Object.entries(want)) {
+      if (value instanceof RegExp) assert.match(body.status[field], value);
+      else assert.equal(body.status[field], value, text);
+    }
+  });
+}
+
+test("my rules in a namespace", async () => {
+  const { status, body } = await ann.send({ method: "POST", path: `${reviews}/selfsubjectrulesreviews`, body: { spec: { namespace: "default" } } });
+  assert.equal(status, 201);
+  assert.deepEqual(
+    body.status.resourceRules.find(({ resources }: { resources: string[] }) => resources.includes("roles")),
+    { verbs: ["create", "get"], apiGroups: ["", "rbac.authorization.k8s.io", "authorization.k8s.io"], resources: ["roles", "rolebindings"] },
+  );
+  assert.ok(body.status.nonResourceRules.some(({ nonResourceURLs }: { nonResourceURLs: string[] }) => nonResourceURLs.includes("/healthz")));
+  assert.equal(body.status.incomplete, false);
+  const without = await ann.send({ method: "POST", path: `${reviews}/selfsubjectrulesreviews`, body: {} });
+  assert.deepEqual([without.status, without.body.message], [400, "no namespace on request"]);
+});
+
+const manifest = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: reconciled, namespace: default}
+rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: reconciled, namespace: default}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reconciled}
+subjects: [{kind: User, name: ann, apiGroup: rbac.authorization.k8s.io}]
+`;
+
+/** A command, who gives it, and what its output must match. */
+const commands: [who: "admin" | "ann", command: string, output: RegExp][] = [
+  ["admin", "auth can-i delete nodes", /^yes$/m],
+  ["ann", "auth can-i get roles", /^yes$/m],
+  ["ann", "auth can-i delete nodes", /^no$/m],
+  ["ann", "auth can-i get /healthz", /^yes$/m],
+  ["ann", "auth can-i --list", /^roles\.rbac\.authorization\.k8s\.io +\[\] +\[\] +\[create get\]$/m],
+  ["admin", "create role reader --verb=get,list --resource=pods,configmaps", /^role\.rbac\.authorization\.k8s\.io\/reader created$/m],
+  ["admin", "create rolebinding reader --role=reader --user=ann", /^rolebinding\.rbac\.authorization\.k8s\.io\/reader created$/m],
+  ["ann", "get configmaps", /^No resources found in default namespace\.$/m],
+  [
+    "ann",
+    "get configmaps -A",
+    /Error from server \(Forbidden\): configmaps is forbidden: User "ann" cannot list resource "configmaps" in API group "" at the cluster scope/,
+  ],
+  ["admin", "create clusterrole watcher --verb=watch --resource=nodes", /^clusterrole\.rbac\.authorization\.k8s\.io\/watcher created$/m],
+  [
+    "admin",
+    "create clusterrolebinding watcher --clusterrole=watcher --group=dev",
+    /^clusterrolebinding\.rbac\.authorization\.k8s\.io\/watcher created$/m,
+  ],
+  ["ann", "auth can-i watch nodes", /^yes$/m],
+  ["admin", "auth reconcile -f reconciled.yaml", /^role\.rbac\.authorization\.k8s\.io\/reconciled reconciled$/m],
+  ["admin", 'patch role reconciled --type=json -p [{"op":"add","path":"/rules/0/verbs/-","value":"delete"}]', /patched$/m],
+  ["admin", "auth reconcile --remove-extra-permissions -f reconciled.yaml", /^role\.rbac\.authorization\.k8s\.io\/reconciled reconciled$/m],
+  ["admin", "get role reconciled -o jsonpath={.rules[*].verbs}", /^\["get"\]$/m],
+  ["admin", "delete role,rolebinding reader reconciled", /deleted/],
+  ["admin", "delete clusterrole,clusterrolebinding watcher", /deleted/],
+];
+
+for (const kubectl of kubectls()) {
+  describe(`${kubectl.split("/").at(-1)} and rights`, () => {
+    for (const [who, command, output] of commands) {
+      test(`${who}: ${command}`, async () => {
+        const { directory, kubeconfigPath } = server;
+        writeFileSync(join(directory, "reconciled.yaml"), manifest);
+        const run = await runKubectl(kubectl, command.split(" "), { directory, kubeconfigPath: who === "ann" ? annsKubeconfig : kubeconfigPath });
+        assert.match(run.output, output);
+      });
+    }
+  });
+}

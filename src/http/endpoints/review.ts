@@ -1,0 +1,32 @@
+/** POST of what stores nothing: a question whose answer is the object that was sent, or one in its place. Source: access-control §4.2, §4.3. */
+import { methodNotAllowed } from "../../api/errors.ts";
+import type { Review } from "../../registry/contract.ts";
+import { createAttributes } from "../../registry/create.ts";
+import { decodeBody, expectedKind } from "../../registry/decode-body.ts";
+import { trackManagedFields } from "../../registry/managed-fields/track.ts";
+import { readWriteOptions } from "../../registry/options.ts";
+import { checkNamespace } from "../../registry/preconditions.ts";
+import type { Resolved } from "../../resource/contract.ts";
+import { sendObject } from "../representation/object.ts";
+import type { Endpoint } from "../serve-resource.ts";
+import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
+
+/** @returns throws ApiError 400, 403 (admission), 405, 413, 415, 422 */
+export function reviewEndpoint(review: Review): Endpoint {
+  return async (context, registry) => {
+    const { info, exchange, user } = context;
+    if (info.verb !== "create" || info.parts.length > 1) throw methodNotAllowed();
+    checkContentType(context);
+    const bytes = await exchange.body(bodyBytesMax);
+    const options = readWriteOptions("CreateOptions", info.query);
+    const request = writeRequest(context, options);
+    const sent = decodeBody(bytes, expectedKind(context.resolved as Resolved), decodeOptions(context, registry, options));
+    checkNamespace(sent, request.namespace);
+    trackManagedFields(registry, request, sent, undefined);
+    const attributes = createAttributes(request, sent);
+    await registry.admission.mutate(attributes);
+    review.check(sent, request.namespace);
+    await registry.admission.validate(attributes);
+    sendObject(context, await review.answer(sent, user), 201);
+  };
+}
