@@ -21,7 +21,7 @@ function areParameters(text: string): boolean {
   for (;;) {
     parameter.lastIndex = at;
     const found = parameter.exec(text);
-    if (found === null) return /^\s*;?\s*$/.test(text.slice(at));
+    if (found === null) return ["", ";"].includes(text.slice(at).trim());
     const name = (found[1] as string).toLowerCase();
     if (names.has(name)) return false;
     names.add(name);

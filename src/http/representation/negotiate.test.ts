@@ -12,6 +12,7 @@ import { ApiError } from "../../api/errors.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import { ask } from "../../testing/request-context.ts";
 import type { RequestContext, Shape } from "../contract.ts";
+import { parseMediaType } from "./media-type.ts";
 import { negotiate, negotiatePlain } from "./negotiate.ts";
 
 const text = gunzipSync(readFileSync(join(import.meta.dirname, "testdata/negotiation.jsonl.gz")));
@@ -78,6 +79,17 @@ test("upstream's libraries still choose so", { skip: go ? false : "needs Go and 
   const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input: text, maxBuffer: 64 << 20 });
   assert.equal(status, 0, stderr.toString());
   assert.ok(text.equals(stdout));
+});
+
+test("headers that are long and odd are looked at once", { timeout: 20_000 }, async () => {
+  const long = 60_000;
+  const odd = [" ", "1", ";", ",", "=", "*/"].flatMap((text) => [
+    `application/json;q=${text.repeat(long)}x`,
+    `a${text.repeat(long)}b`,
+    text.repeat(long),
+  ]);
+  for (const accept of odd) await choice({ verb: "get", accept, want: "" });
+  for (const text of [...odd, `application/json${" ".repeat(long)}x`]) parseMediaType(`application/json;${text}`);
 });
 
 test("the other name of protobuf is taken as its own, and not told", async () => {

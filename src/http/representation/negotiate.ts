@@ -179,15 +179,19 @@ function parseClause(text: string): Clause[] {
 
 /** As Go's ParseFloat reads it, 0 where it does not; but for hexadecimal digits, which nobody sends. */
 function parseQuality(text: string): number {
-  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text)) return Number(text);
+  if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text)) return Number(text);
   const infinite = /^([+-]?)inf(?:inity)?$/i.exec(text);
   if (infinite !== null) return infinite[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   return text.toLowerCase() === "nan" ? Number.NaN : 0; // Nothing is more than it, or less.
 }
 
-/** Spaces alone. */
+/** Of spaces alone. */
 function trim(text: string): string {
-  return text.replace(/^ +| +$/g, "");
+  let start = 0;
+  let end = text.length;
+  while (text[start] === " ") start++;
+  while (end > start && text[end - 1] === " ") end--;
+  return text.slice(start, end);
 }
 
 /** Browsers and command-line tools that a person reads get indented text, unless `pretty` says otherwise. */
