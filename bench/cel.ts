@@ -60,7 +60,9 @@ const names = ["self"];
 const ours = kubernetesEnvironment([1, 36]).extend({ variables: names.map((name) => ({ name, type: dynType })) });
 const bufbuild = celEnv();
 const marcbachmann = new MarcbachmannEnvironment({ unlistedVariablesAreDyn: true });
-const activation = new Map([["self", jsonValue(self)]]);
+/** As decoding JSON gives it; the others want bigints for ints. */
+const decoded = JSON.parse(JSON.stringify(self, (_, value) => (typeof value === "bigint" ? Number(value) : value)));
+const activation = new Map([["self", jsonValue(decoded)]]);
 
 function print(what: string, columns: readonly string[]): void {
   console.log(`${what.padEnd(104)}${columns.map((column) => column.padStart(14)).join("")}`);

@@ -65,7 +65,7 @@ export interface Environment {
   /** What can be planned although it was not checked: types are found out at run time, names of nothing fail then. */
   unchecked(ast: Ast): CheckedAst;
   /** @throws CelSyntaxError when a constant in it cannot be made, such as `duration("x")` */
-  plan(checked: CheckedAst): Program;
+  plan(checked: CheckedAst, options?: { readonly locateFailures?: boolean }): Program;
   /** Worst case and best case. @param hints sizes of what variables hold; what is not known may be of any size */
   estimateCost(checked: CheckedAst, hints?: SizeHints): Range;
 }
@@ -111,7 +111,7 @@ function environmentOf(declared: Declared): Environment {
     check: checked,
     compile: (text) => checked(parse(text, parsing)),
     unchecked: (ast) => unchecked(ast, checking),
-    plan: (checked) => plan(checked, { features, types }),
+    plan: (checked, options = {}) => plan(checked, { features, types, ...options }),
     estimateCost: (checked, hints = noHints) => estimateCost(checked, { hints, presenceTestCost: features.presenceTestCost }),
   };
 }

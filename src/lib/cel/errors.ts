@@ -30,8 +30,11 @@ export class CelError extends Error {
   readonly reason: CelErrorReason;
   /** Units spent until then. */
   readonly cost: number;
-  constructor(message: string, reason: CelErrorReason, cost: number) {
+  /** Of the expression that failed, when it was planned so that this is known. */
+  readonly offset: number | undefined;
+  constructor(message: string, reason: CelErrorReason, cost: number, offset?: number) {
     super(message);
+    this.offset = offset;
     this.name = "CelError";
     this.reason = reason;
     this.cost = cost;

@@ -25,6 +25,8 @@ const structCost = 40;
 export interface PlannerOptions {
   readonly features: Features;
   readonly types: TypeResolver;
+  /** Whether errors shall tell where they are: for tools, for it takes a closure more at every expression. */
+  readonly locateFailures?: boolean;
 }
 
 /** A planned expression, and what whoever uses it may know of it. */
@@ -42,12 +44,14 @@ export interface Planned {
 export function plan(checked: CheckedAst, options: PlannerOptions): Program {
   const planner = new Planner(checked, options);
   const { step } = planner.plan(checked.root);
-  return programOf(checked.type, step, planner.slots);
+  return programOf(checked.type, step, planner.slots, planner.offsets);
 }
 
 class Planner {
   /** Variables of comprehensions, all told. */
   slots = 0;
+  /** Where failures are from. */
+  readonly offsets = new WeakMap<CelFailure, number>();
   readonly #checked: CheckedAst;
   readonly #options: PlannerOptions;
   readonly #scopes: [name: string, slot: number][] = [];
@@ -62,9 +66,21 @@ class Planner {
   plan(expr: Expr): Planned {
     const before = this.#planned.get(expr.id);
     if (before !== undefined) return before;
-    const planned = this.#plan(expr);
+    const planned = this.#options.locateFailures === true ? this.#located(expr, this.#plan(expr)) : this.#plan(expr);
     this.#planned.set(expr.id, planned);
     return planned;
+  }
+
+  /** The innermost expression that yields a failure is where it is from. */
+  #located(expr: Expr, planned: Planned): Planned {
+    const locating =
+      (step: Step): Step =>
+      (run) => {
+        const value = step(run);
+        if (value instanceof CelFailure && !this.offsets.has(value)) this.offsets.set(value, expr.offset);
+        return value;
+      };
+    return { ...planned, step: locating(planned.step), bare: planned.bare && locating(planned.bare) };
   }
 
   #plan(expr: Expr): Planned {

@@ -71,13 +71,14 @@ const interruptCheckFrequency = 100;
 /** What an expression is planned to. */
 export type Step = (run: Run) => Result;
 
-export function programOf(type: CelType, step: Step, slots: number): Program {
+/** @param offsets where failures are from, as far as that was looked at */
+export function programOf(type: CelType, step: Step, slots: number, offsets: WeakMap<CelFailure, number>): Program {
   return {
     type,
     evaluate: (activation, options = {}) => {
       const run = new Run(activation, slots, options);
       const value = step(run);
-      if (value instanceof CelFailure) throw new CelError(value.message, "evaluation", run.cost);
+      if (value instanceof CelFailure) throw new CelError(value.message, "evaluation", run.cost, offsets.get(value));
       return { value, cost: run.cost };
     },
   };
