@@ -65,46 +65,10 @@ function computing(compute: (left: number, right: number) => number): Operator {
 }
 
 const operators = new Map<string, readonly [overload: string, operator: Operator]>([
-  [
-    "_<_",
-    [
-      "less_int64",
-      comparing(
-        (left, right) => left < right,
-        (order) => order < 0,
-      ),
-    ],
-  ],
-  [
-    "_<=_",
-    [
-      "less_equals_int64",
-      comparing(
-        (left, right) => left <= right,
-        (order) => order <= 0,
-      ),
-    ],
-  ],
-  [
-    "_>_",
-    [
-      "greater_int64",
-      comparing(
-        (left, right) => left > right,
-        (order) => order > 0,
-      ),
-    ],
-  ],
-  [
-    "_>=_",
-    [
-      "greater_equals_int64",
-      comparing(
-        (left, right) => left >= right,
-        (order) => order >= 0,
-      ),
-    ],
-  ],
+  ["_<_", ["less_int64", comparing((left, right) => left < right)]],
+  ["_<=_", ["less_equals_int64", comparing((left, right) => left <= right)]],
+  ["_>_", ["greater_int64", comparing((left, right) => left > right)]],
+  ["_>=_", ["greater_equals_int64", comparing((left, right) => left >= right)]],
   ["_==_", ["equals", equating(true)]],
   ["_!=_", ["not_equals", equating(false)]],
   ["_+_", ["add_int64", computing((left, right) => left + right)]],
