@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seededRandom } from "../../testing/seeded-random.ts";
 import { memberBytes } from "./member.ts";
 
 const label = Buffer.from('"metadata":');
@@ -16,3 +17,14 @@ const rows: [what: string, json: string, want: string | undefined][] = [
 ];
 
 for (const [what, json, want] of rows) test(what, () => assert.equal(memberBytes(Buffer.from(json), label)?.toString(), want));
+
+test("strings of any length, with anything in them", () => {
+  const parts = ['"', "\\", "a", "é", "{", "}", '"metadata":{', "\n", "x".repeat(46), "y".repeat(200)];
+  const random = seededRandom(1);
+  for (let round = 0; round < 3000; round++) {
+    const text = (): string => Array.from({ length: random(8) }, () => parts[random(parts.length)]).join("");
+    const metadata = { [text()]: text(), b: [text(), { c: text() }] };
+    const json = Buffer.from(JSON.stringify({ [`k${text()}`]: text(), before: { metadata: text() }, metadata, after: text() }));
+    assert.equal(memberBytes(json, label)?.toString(), JSON.stringify(metadata), json.toString());
+  }
+});
