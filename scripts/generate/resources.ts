@@ -101,6 +101,8 @@ function resourceRows(facts: Facts, storage: ReadonlyMap<string, FactStorage>, t
   const priority = new Map(facts.groupPriority.map(({ group, groupPriorityMinimum }) => [group, groupPriorityMinimum]));
   // The aggregator's own group comes before all others but the core group, which has a place of its own.
   priority.set("apiregistration.k8s.io", 18001);
+  // kube-apiserver has a priority of its own for this one.
+  priority.set("resource.k8s.io", 16200);
   const rows = [...byResource].map(([key, factRows]) => resourceRow(key, factRows, storage.get(key), types));
   const rank = (group: string): number => priority.get(group) ?? 0;
   return rows.sort((a, b) => rank(b.group) - rank(a.group) || compare(a.group, b.group) || compare(a.resource, b.resource));

@@ -10,6 +10,7 @@ interface FactType {
   ref?: string;
   items?: FactType;
   values?: FactType;
+  enum?: string[];
 }
 
 interface FactField extends FactType {
@@ -28,7 +29,6 @@ interface FactField extends FactType {
   patchStrategy?: string;
   patchMergeKey?: string;
   default?: unknown;
-  enum?: string[];
   featureGate?: string[];
   dv?: string[];
   typeDv?: string[];
@@ -75,9 +75,22 @@ function typeRow(facts: Facts, definition: FactDefinition, goNames: Record<strin
     ...(definition.unions !== undefined && { unions: definition.unions }),
     ...(definition.special !== undefined && { special: definition.special }),
     ...(definition.fields !== undefined && {
-      fields: Object.entries(definition.fields).map(([name, field]) => fieldRow(facts, name, field, goNames[name])),
+      fields: Object.entries(definition.fields).map(([name, field]) =>
+        fieldRow(facts, name, { ...field, ...mended[`${definition.go}.${name}`] }, goNames[name]),
+      ),
     }),
   };
+}
+
+/** Where the facts missed something. */
+const mended: Readonly<Record<string, Partial<FactField>>> = {
+  "k8s.io/api/discovery/v1.EndpointSlice.addressType": { enum: ["FQDN", "IPv4", "IPv6"] },
+};
+
+/** What the field accepts, or what a list or a map in it holds. */
+function enumOf(field: FactType): string[] | undefined {
+  const values = field.enum ?? field.items?.enum ?? field.values?.enum;
+  return values && [...new Set(values)];
 }
 
 function fieldRow(facts: Facts, name: string, field: FactField, goTypes: string[] | undefined): FieldRow {
@@ -94,12 +107,13 @@ function fieldRow(facts: Facts, name: string, field: FactField, goTypes: string[
     field.mapType === "granular" && "g",
     field.structType === "granular" && "g",
   ];
+  const accepted = enumOf(field);
   const extras: FieldExtras = {
     ...(field.listMapKeys !== undefined && { keys: field.listMapKeys }),
     ...(field.patchStrategy !== undefined && { patch: field.patchStrategy }),
     ...(field.patchMergeKey !== undefined && { mergeKey: field.patchMergeKey }),
     ...("default" in field && { default: field.default }),
-    ...(field.enum !== undefined && { enum: field.enum }),
+    ...(accepted !== undefined && { enum: accepted }),
     ...(field.featureGate !== undefined && { gates: field.featureGate }),
     ...(field.dv !== undefined && { markers: field.dv }),
     ...(field.typeDv !== undefined && { typeMarkers: field.typeDv }),

@@ -160,7 +160,7 @@ function protobufNameOf(definition: string): string {
 
 function buildType(text: string, flags: string, extras: FieldExtras): Type {
   if (text.startsWith("[]")) return listOf(plainType(text.slice(2), extras), flags, extras);
-  if (text.startsWith("{}")) return mapOf(plainType(text.slice(2), {}), flags.includes("m"));
+  if (text.startsWith("{}")) return mapOf(plainType(text.slice(2), extras), flags.includes("m"));
   if (flags.includes("g") && text.startsWith("io.")) return new BuiltinStruct(text, rowOf(text), false);
   return plainType(text, extras);
 }

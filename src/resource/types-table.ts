@@ -16,6 +16,7 @@ export interface FieldExtras {
   readonly patch?: string;
   readonly mergeKey?: string;
   readonly default?: unknown;
+  /** What the field accepts, or what a list or a map in it holds. */
   readonly enum?: readonly string[];
   readonly gates?: readonly string[];
   /** Declarative validation of the field, and of its named type. */
