@@ -9,13 +9,14 @@ const comma = 0x2c;
 
 export function* jsonListPieces(view: View, { meta, entries }: Listed, memory: PieceMemory): Generator<Piece, void, void> {
   const { head, tail } = envelope(view, meta);
+  const around = view.itemHead.length + view.itemTail.length + 1;
   let items: Item[] = [];
   let size = head.length;
   let before: Buffer | undefined = head;
   for (const entry of entries) {
     const item = view.item(entry);
     items.push(item);
-    size += item.json.length + 1;
+    size += item.json.length + around;
     if (size < pieceBytes) continue;
     yield { bytes: pack(items, view, { before, after: undefined, memory }), last: false };
     items = [];
