@@ -86,6 +86,25 @@ describe("tables of stored objects", () => {
     }
   });
 
+  test("ages are those of the moment, though the rest of a row is made once", async () => {
+    const rows: [resource: string, name: string, cells: (age: string) => unknown[]][] = [
+      ["configmaps", "a", (age) => ["a", 1, age]],
+      ["pods", "p", (age) => ["p", "0/1", "Succeeded", "0", age, "<none>", "<none>", "<none>", "<none>"]],
+    ];
+    for (const [resource, name, cells] of rows) {
+      const { resolved, entry } = await find("", resource, name);
+      for (const [laterMs, age] of [
+        [0, "60s"],
+        [3_600_000, "61m"],
+        [86_400_000 * 9, "9d"],
+        [0, "60s"],
+      ] as const) {
+        const table = parse(tableBody([entry], resolved, { version: "v1", includeObject: "None" }, { resourceVersion: "9" }, now + laterMs));
+        assert.deepEqual(table.rows[0].cells, cells(age));
+      }
+    }
+  });
+
   test("a long list comes in pieces that make up the same text", async () => {
     const { resolved, entry } = await find("", "configmaps", "a");
     const form = { version: "v1", includeObject: "None" } as const;
