@@ -260,7 +260,8 @@ function quoteByte(byte: number): string {
   return character === '"' ? `'"'` : `'${escapeGo(character)}'`;
 }
 
-function decodeLoosely(bytes: Buffer): string {
+/** UTF-8 as Go reads it into JSON: each byte that belongs to no character becomes U+FFFD. */
+export function decodeLoosely(bytes: Buffer): string {
   let text = "";
   let at = 0;
   while (at < bytes.length) {

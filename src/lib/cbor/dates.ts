@@ -1,0 +1,33 @@
+/** What tags call a time, as the text that objects have in its place. Source: Go's package time; fxamacker/cbor's TimeTagToRFC3339Nano. */
+import { canonicalizeTime, TimeError } from "../schema/time.ts";
+import { CborError } from "./wire.ts";
+
+/** @returns the same time, as Go writes it in its own zone @throws CborError */
+export function dateOfText(text: string): string {
+  try {
+    canonicalizeTime(text);
+  } catch (error) {
+    if (error instanceof TimeError) throw new CborError(`cbor: cannot set ${text} for time.Time: ${error.message}`);
+    throw error;
+  }
+  const [, date = "", hour = "", rest = "", fraction = "", zone = ""] = /^(.*)T(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?(.*)$/.exec(text) ?? [];
+  const digits = fraction.slice(0, 9).replace(/0+$/, "");
+  return `${date}T${hour.padStart(2, "0")}${rest}${digits === "" ? "" : `.${digits}`}${/^[+-]00:00$/.test(zone) ? "Z" : zone}`;
+}
+
+/** @param seconds since 1970 @throws CborError */
+export function dateOfEpoch(seconds: number): string {
+  const whole = Math.trunc(seconds);
+  const nanoseconds = Math.trunc((seconds - whole) * 1e9);
+  const second = nanoseconds < 0 ? whole - 1 : whole;
+  const date = new Date(second * 1000);
+  const year = date.getUTCFullYear();
+  if (!(year >= 0 && year <= 9999)) {
+    const why = "Time.MarshalText: year outside of range [0,9999]";
+    throw new CborError(`cbor: decoded time cannot be represented in RFC3339 format with sub-second precision: ${why}`);
+  }
+  const digits = String(nanoseconds < 0 ? nanoseconds + 1e9 : nanoseconds)
+    .padStart(9, "0")
+    .replace(/0+$/, "");
+  return `${date.toISOString().slice(0, 19)}${digits === "" ? "" : `.${digits}`}Z`;
+}

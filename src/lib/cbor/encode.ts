@@ -1,0 +1,274 @@
+/**
+ * Writes objects as upstream's deterministic mode does, byte for byte: keys by length and then by their bytes, texts as byte strings, bytes under the
+ * tag of base64, numbers as short as they may be. Source: apimachinery's runtime/serializer/cbor; RFC 8949, section 4.2.1.
+ */
+import { sortedKeys } from "../json/encode-any.ts";
+import type { Integer } from "../json/values.ts";
+import type { Field, Struct, Type } from "../schema/schema.ts";
+import { major, selfDescribed } from "./wire.ts";
+import { Writer } from "./writer.ts";
+
+type Json = Record<string, unknown>;
+
+/** @param object as decoding leaves it @param expectedBytes a guess that saves memory @returns one item, with the tag that says what it is */
+export function encodeCbor(object: object, schema: Struct, expectedBytes = 1024): Buffer {
+  const writer = new Writer(expectedBytes);
+  writer.bytes(selfDescribed);
+  structPlan(schema).write(writer, object as Json);
+  return writer.finish();
+}
+
+/** What no schema describes, such as a custom resource. @param value nested at most as deep as decoding keeps (`retainedDepthMax`) */
+export function encodeAnyCbor(value: unknown, expectedBytes = 1024): Buffer {
+  const writer = new Writer(expectedBytes);
+  writer.bytes(selfDescribed);
+  writeAny(writer, value);
+  return writer.finish();
+}
+
+type Write = (writer: Writer, value: unknown) => void;
+
+/** Protobuf, in which upstream stores, does not tell an empty one from none, so that both are the same there even without omitempty. */
+const containers: ReadonlySet<string> = new Set(["list", "map"]);
+
+/** What omitempty leaves out when it is empty; to Go all other types are structs, which never are. */
+const plainScalars: ReadonlySet<string> = new Set(["string", "int32", "int64", "bool", "double", "bytes"]);
+
+class FieldPlan {
+  readonly name: string;
+  readonly #type: Type;
+  readonly #key: Buffer;
+  readonly #collapses: boolean;
+  readonly #zero: unknown;
+  #write: Write | undefined;
+
+  constructor(field: Field) {
+    const { name, type } = field;
+    this.name = name;
+    this.#type = type;
+    this.#key = keyOf(name);
+    this.#collapses = !field.pointer && (containers.has(type.kind) || (field.omitEmpty && plainScalars.has(type.kind)));
+    this.#zero = zeroOf(field);
+  }
+
+  /** @returns whether there was something to write */
+  write(writer: Writer, given: unknown): boolean {
+    let value = given;
+    if (value === undefined || value === null || (this.#collapses && isEmpty(value))) {
+      value = this.#zero;
+      if (value === undefined) return false;
+    }
+    this.#write ??= writerOf(this.#type);
+    writer.bytes(this.#key);
+    if (value === null) writer.null();
+    else this.#write(writer, value);
+    return true;
+  }
+}
+
+class StructPlan {
+  readonly #fields: readonly FieldPlan[];
+
+  constructor({ fields }: Struct) {
+    this.#fields = fields.map((field) => new FieldPlan(field)).sort((a, b) => compareKeys(a.name, b.name));
+  }
+
+  write(writer: Writer, object: Json): void {
+    const opened = writer.openMap();
+    let pairs = 0;
+    for (const field of this.#fields) {
+      const value = Object.hasOwn(object, field.name) ? object[field.name] : undefined;
+      if (field.write(writer, value)) pairs++;
+    }
+    writer.closeMap(opened, pairs);
+  }
+}
+
+// Depends on the schema alone; a schema that is dropped takes its plan with it.
+const plans = new WeakMap<Struct, StructPlan>();
+
+function structPlan(schema: Struct): StructPlan {
+  let plan = plans.get(schema);
+  if (plan === undefined) {
+    plan = new StructPlan(schema);
+    plans.set(schema, plan);
+  }
+  return plan;
+}
+
+function keyOf(name: string): Buffer {
+  const writer = new Writer(name.length + 2);
+  writer.text(name);
+  return writer.finish();
+}
+
+/** Of what encodes as they do: the shorter first, and else by bytes. */
+function compareKeys(a: string, b: string): number {
+  return Buffer.compare(keyOf(a), keyOf(b));
+}
+
+/** What stands for a field without a value; undefined where it is left out. */
+function zeroOf({ pointer, omitEmpty, omitZero, type }: Field): unknown {
+  if (pointer) return omitEmpty ? undefined : null;
+  if (omitZero) return undefined;
+  switch (type.kind) {
+    case "struct":
+      return {};
+    case "any":
+    case "time":
+    case "microtime":
+      return null;
+    case "quantity":
+      return "0";
+    case "duration":
+      return "0s";
+    case "intOrString":
+      return 0;
+  }
+  if (omitEmpty) return undefined;
+  switch (type.kind) {
+    case "string":
+      return "";
+    case "bool":
+      return false;
+    case "int32":
+    case "int64":
+    case "double":
+      return 0;
+    default:
+      return null;
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return value === "" || value === 0 || value === false;
+  if (Array.isArray(value)) return value.length === 0;
+  for (const _key in value) return false;
+  return true;
+}
+
+function writerOf(type: Type): Write {
+  switch (type.kind) {
+    case "struct":
+      return structWriter(type);
+    case "list":
+      return listWriter(type.items);
+    case "map":
+      return mapWriter(type.values);
+    case "any":
+      return type.forms === undefined ? writeAny : formWriter(type.forms);
+    case "int32":
+    case "int64":
+      return (writer, value) => writer.integer((value ?? 0) as Integer);
+    case "double":
+      return (writer, value) => writer.float((value ?? 0) as number);
+    case "bool":
+      return (writer, value) => writer.boolean(value === true);
+    case "bytes":
+      return (writer, value) => (value === null ? writer.null() : writer.base64(value as string));
+    case "intOrString":
+      return (writer, value) => (typeof value === "string" ? writer.text(value) : writer.integer((value ?? 0) as number));
+    default:
+      return (writer, value) => (value === null ? writer.null() : writer.text(value as string));
+  }
+}
+
+/** The struct's plan is made at first use: types may be recursive. */
+function structWriter(schema: Struct): Write {
+  let plan: StructPlan | undefined;
+  return (writer, value) => {
+    plan ??= structPlan(schema);
+    plan.write(writer, (value ?? {}) as Json);
+  };
+}
+
+function listWriter(items: Type): Write {
+  let write: Write | undefined;
+  return (writer, value) => {
+    write ??= writerOf(items);
+    const list = value as readonly unknown[];
+    writer.head(major.array, list.length);
+    for (const item of list) write(writer, item);
+  };
+}
+
+function mapWriter(values: Type): Write {
+  let write: Write | undefined;
+  return (writer, value) => {
+    write ??= writerOf(values);
+    writeMembers(writer, value as Json, write);
+  };
+}
+
+/** Whichever form the value has. */
+function formWriter(forms: readonly Type[]): Write {
+  return (writer, value) => {
+    if (Array.isArray(value) && value.length === 0) return writer.null(); // An empty list is no form to upstream.
+    const kind = Array.isArray(value) ? "list" : typeof value === "object" && value !== null ? "struct" : "";
+    const form = forms.find((candidate) => candidate.kind === kind);
+    if (form === undefined) writeAny(writer, value);
+    else writerOf(form)(writer, value);
+  };
+}
+
+function writeAny(writer: Writer, value: unknown): void {
+  switch (typeof value) {
+    case "string":
+      return writer.text(value);
+    case "number":
+      return writeNumber(writer, value);
+    case "bigint":
+      return BigInt.asIntN(64, value) === value ? writer.integer(value) : writer.float(Number(value));
+    case "boolean":
+      return writer.boolean(value);
+    case "object":
+      if (value === null) return writer.null();
+      if (!Array.isArray(value)) return writeMembers(writer, value as Json, writeAny);
+      writer.head(major.array, value.length);
+      for (const item of value) writeAny(writer, item);
+      return;
+    default:
+      writer.null();
+  }
+}
+
+/** As it is read from the JSON that is stored: a number without fraction is an integer. */
+function writeNumber(writer: Writer, value: number): void {
+  if (Number.isSafeInteger(value)) writer.integer(value === 0 ? 0 : value);
+  else if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) writer.integer(BigInt(value));
+  else writer.float(value);
+}
+
+/** Members that are undefined are left out. */
+function writeMembers(writer: Writer, object: Json, write: Write): void {
+  const keys = byLength(sortedKeys(object));
+  const opened = keys.length < countedMax ? writer.openMap() : undefined;
+  let pairs = 0;
+  if (opened === undefined) writer.head(major.map, keys.filter((key) => object[key] !== undefined).length);
+  for (const key of keys) {
+    const value = object[key];
+    if (value === undefined) continue;
+    writer.text(key);
+    write(writer, value);
+    pairs++;
+  }
+  if (opened !== undefined) writer.closeMap(opened, pairs);
+}
+
+/** Maps below it are counted while they are written. */
+const countedMax = 24;
+
+/** @param keys in the order of their bytes; those of one length stay so */
+function byLength(keys: string[]): string[] {
+  let length = 0;
+  for (const key of keys) {
+    if (key.length < length || !isAscii(key)) return keys.sort((a, b) => Buffer.byteLength(a) - Buffer.byteLength(b));
+    length = key.length;
+  }
+  return keys;
+}
+
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) >= 0x80) return false;
+  return true;
+}
