@@ -23,7 +23,7 @@ export { ArrayList, codePoints, HashMap, sizeOf } from "./values/containers.ts";
 export { compareNumbers, compareStrings, equal, isNumber } from "./values/equality.ts";
 export * from "./values/failure.ts";
 export * from "./values/int.ts";
-export { jsonValue } from "./values/json.ts";
+export { type JsonValue, jsonValue } from "./values/json.ts";
 export { compileRegex } from "./values/regex.ts";
 export { formatTimestamp, parseTimestamp } from "./values/time.ts";
 export { typeNameOf } from "./values/type-names.ts";

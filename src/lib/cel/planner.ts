@@ -111,8 +111,12 @@ class Planner {
     const name = reference?.kind === "variable" ? reference.name : written;
     const value = reference?.kind === "variable" ? reference.value : undefined;
     if (value !== undefined) return value instanceof CelTypeValue ? constant(value) : named(() => value);
-    if (this.#checked.types.get(id)?.kind === "type") return constant(new CelTypeValue(this.#checked.types.get(id)?.parameters[0]?.name ?? name));
-    return variable(name);
+    const type = this.#checked.types.get(id);
+    if (type?.kind !== "type") return variable(name);
+    const [of] = type.parameters;
+    if (of?.kind !== "object") return constant(new CelTypeValue(of?.name ?? name));
+    const message = `reference to undefined type: ${name}`; // Object types can be made, and are no values, upstream.
+    throw new CelSyntaxError(this.#checked.source, [{ offset: -1, message }], message);
   }
 
   #select(expr: Select): Planned {

@@ -4,7 +4,7 @@
  */
 import { deepEqual } from "../../json/values.ts";
 import { dynType } from "../types.ts";
-import { type CelFailure, fail } from "../values/failure.ts";
+import { type CelFailure, failedValue } from "../values/failure.ts";
 import { intOf } from "../values/int.ts";
 import { CelDouble, CelOpaque, type CelValue } from "../values/value.ts";
 import { escapeName } from "./escape.ts";
@@ -12,12 +12,6 @@ import { stringFormats } from "./formats.ts";
 import { isEmbeddedResource, isIntOrString, type JsonSchema, propertiesOf, valuesOf, withTypeAndObjectMeta } from "./json-schema.ts";
 import { SchemaList, SchemaMapList, SchemaSet } from "./schema-lists.ts";
 import { type JsonObject, SchemaMap, SchemaObject, type Shape, type Wrap } from "./schema-objects.ts";
-
-/** Steps look for failures in whatever values give; the types of values do not say so, for data of every other kind always fits. */
-function unfit(message: string): CelValue {
-  const failure: CelFailure = fail(message);
-  return failure as unknown as CelValue;
-}
 
 /**
  * Wraps data by schemas. What was found out of a schema is kept as long as the schema itself.
@@ -37,7 +31,7 @@ const rootWraps = new WeakMap<JsonSchema, Wrap>();
 
 function nullable(schema: JsonSchema, wrap: Wrap): Wrap {
   if (schema.nullable === true) return (json) => (json === null || json === undefined ? null : wrap(json));
-  return (json) => (json === null || json === undefined ? unfit("invalid data, got null for schema with nullable=false") : wrap(json));
+  return (json) => (json === null || json === undefined ? failedValue("invalid data, got null for schema with nullable=false") : wrap(json));
 }
 
 function makeWrap(schema: JsonSchema): Wrap {
@@ -54,9 +48,9 @@ function makeWrap(schema: JsonSchema): Wrap {
     case "integer":
       return wrapInteger;
     case "boolean":
-      return (json) => (typeof json === "boolean" ? json : unfit(`invalid data, expected bool, got ${nameOf(json)}`));
+      return (json) => (typeof json === "boolean" ? json : failedValue(`invalid data, expected bool, got ${nameOf(json)}`));
     default:
-      return schema["x-kubernetes-preserve-unknown-fields"] === true ? (json) => new UnknownData(json) : () => unfit(noType(schema));
+      return schema["x-kubernetes-preserve-unknown-fields"] === true ? (json) => new UnknownData(json) : () => failedValue(noType(schema));
   }
 }
 
@@ -79,27 +73,27 @@ function integerOf(json: unknown): CelValue | undefined {
   return typeof json === "bigint" ? intOf(json) : undefined;
 }
 
-const wrapInteger: Wrap = (json) => integerOf(json) ?? unfit(`invalid data, expected int, got ${nameOf(json)}`);
+const wrapInteger: Wrap = (json) => integerOf(json) ?? failedValue(`invalid data, expected int, got ${nameOf(json)}`);
 
 const wrapNumber: Wrap = (json) => {
   if (typeof json === "number" || typeof json === "bigint") return new CelDouble(Number(json));
-  return unfit(`invalid data, expected float, got ${nameOf(json)}`);
+  return failedValue(`invalid data, expected float, got ${nameOf(json)}`);
 };
 
 const wrapIntOrString: Wrap = (json) => {
   if (typeof json === "string") return json;
-  return integerOf(json) ?? unfit("invalid data, expected XIntOrString value to be either a string or integer");
+  return integerOf(json) ?? failedValue("invalid data, expected XIntOrString value to be either a string or integer");
 };
 
 function stringWrap(parse: ((text: string) => CelValue | CelFailure) | undefined): Wrap {
-  const wrong = (json: unknown): CelValue => unfit(`invalid data, expected string, got ${nameOf(json)}`);
+  const wrong = (json: unknown): CelValue => failedValue(`invalid data, expected string, got ${nameOf(json)}`);
   if (parse === undefined) return (json) => (typeof json === "string" ? json : wrong(json));
   return (json) => (typeof json === "string" ? (parse(json) as CelValue) : wrong(json));
 }
 
 function listWrap(schema: JsonSchema): Wrap {
   const { items } = schema;
-  if (items === undefined) return () => unfit("invalid array type, expected Items with a non-empty Schema");
+  if (items === undefined) return () => failedValue("invalid array type, expected Items with a non-empty Schema");
   const listType = schema["x-kubernetes-list-type"] ?? "atomic";
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   const element = lazily(items);
@@ -108,9 +102,9 @@ function listWrap(schema: JsonSchema): Wrap {
     if (listType === "atomic") return list;
     if (listType === "set") return new SchemaSet(list);
     if (listType === "map") return new SchemaMapList(list, keys);
-    return unfit(`invalid x-kubernetes-list-type, expected 'map', 'set' or 'atomic' but got ${listType}`);
+    return failedValue(`invalid x-kubernetes-list-type, expected 'map', 'set' or 'atomic' but got ${listType}`);
   };
-  return (json) => (Array.isArray(json) ? make(json) : unfit("invalid data, expected an array for the provided schema with type=array"));
+  return (json) => (Array.isArray(json) ? make(json) : failedValue("invalid data, expected an array for the provided schema with type=array"));
 }
 
 function objectWrap(schema: JsonSchema): Wrap {
@@ -125,7 +119,7 @@ function objectWrap(schema: JsonSchema): Wrap {
   };
   return (json) => {
     if (typeof json === "object" && json !== null && !Array.isArray(json)) return make(json as JsonObject);
-    return unfit("invalid data, expected a map for the provided schema with type=object");
+    return failedValue("invalid data, expected a map for the provided schema with type=object");
   };
 }
 

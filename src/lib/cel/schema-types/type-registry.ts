@@ -23,12 +23,19 @@ export function typeRegistry(): TypeRegistry {
       case "map":
         return mapType(typeOf(declared.key, `${name}.@key`), typeOf(declared.element, `${name}.@elem`));
       case "object": {
-        if (declared.name !== undefined) nameable.add(declared.name);
         const own = declared.name ?? name;
-        objects.set(own, declared);
+        if (objects.get(own) !== declared) {
+          objects.set(own, declared);
+          if (declared.name !== undefined) declareNamed(declared, own);
+        }
         return objectType(own);
       }
     }
+  };
+  /** Expressions may name it, and what named types are within it, before they look at it. */
+  const declareNamed = (declared: ObjectDecl, name: string): void => {
+    nameable.add(name);
+    for (const [field, type] of declared.fields) typeOf(type, `${name}.${field}`);
   };
   return {
     typeOf,

@@ -1,3 +1,5 @@
+import type { CelValue } from "./value.ts";
+
 /**
  * An error at run time, passed along as a value: no stack is taken, for rules of policies fail often and `||` may absorb it. Whoever
  * evaluates a program gets it as a `CelError`.
@@ -14,6 +16,14 @@ export class CelFailure {
 
 export function fail(message: string): CelFailure {
   return new CelFailure(message);
+}
+
+/**
+ * A failure in the place of a value, where data does not fit its schema or a variable cannot be evaluated: steps look for failures in
+ * whatever values give, though the types of values do not say so, for data of every other kind always fits.
+ */
+export function failedValue(message: string): CelValue {
+  return fail(message) as unknown as CelValue;
 }
 
 /** No overload of the function takes values of these types. */

@@ -119,8 +119,8 @@ export abstract class CelObject {
   abstract readonly typeName: string;
   /** Undefined when it is not set: selecting it fails with `no such key`. */
   abstract field(name: string): CelValue | undefined;
-  /** What `has()` says. */
-  abstract has(name: string): boolean;
+  /** What `has()` says; a failure when the field is there and cannot be made. */
+  abstract has(name: string): boolean | CelFailure;
   abstract equals(other: CelObject): boolean;
 }
 

@@ -1,0 +1,189 @@
+// Prints what upstream makes of the expressions of policies on standard input, one JSON object a line: for each variable and expression its error when
+// it is compiled, or its type; the values, or errors, of the expressions, one after the other, and the units that are `left` after each; `request` and
+// `namespaceObject` are as expressions see them. All of them are made anew from the rest of the row.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"os"
+	"regexp"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types/ref"
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apiserver/pkg/admission"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
+)
+
+type row struct {
+	What            string          `json:"what,omitempty"`
+	Patch           bool            `json:"patch,omitempty"`
+	Variables       []expression    `json:"variables,omitempty"`
+	Expressions     []expression    `json:"expressions"`
+	Object          json.RawMessage `json:"object,omitempty"`
+	OldObject       json.RawMessage `json:"oldObject,omitempty"`
+	Params          json.RawMessage `json:"params,omitempty"`
+	Request         json.RawMessage `json:"request,omitempty"`
+	NamespaceObject json.RawMessage `json:"namespaceObject,omitempty"`
+	Budget          int64           `json:"budget,omitempty"`
+	Fatal           string          `json:"fatal,omitempty"`
+}
+
+type expression struct {
+	Name    string   `json:"name,omitempty"`
+	Text    string   `json:"text"`
+	Returns []string `json:"returns,omitempty"`
+	Type    string   `json:"type,omitempty"`
+	Compile string   `json:"compile,omitempty"`
+	Value   string   `json:"value,omitempty"`
+	Error   string   `json:"error,omitempty"`
+	Left    int64    `json:"left,omitempty"`
+}
+
+func (e expression) GetName() string       { return e.Name }
+func (e expression) GetExpression() string { return e.Text }
+
+func (e expression) ReturnTypes() []*cel.Type {
+	known := map[string]*cel.Type{
+		"bool": cel.BoolType, "string": cel.StringType, "null": cel.NullType, "Object": cel.ObjectType("Object"),
+		"JSONPatch": cel.ListType(cel.ObjectType("JSONPatch")),
+	}
+	var types []*cel.Type
+	for _, name := range e.Returns {
+		types = append(types, known[name])
+	}
+	if types == nil {
+		return []*cel.Type{cel.AnyType}
+	}
+	return types
+}
+
+func main() {
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 64<<20)
+	out := json.NewEncoder(os.Stdout)
+	out.SetEscapeHTML(false)
+	for lines.Scan() {
+		var given row
+		if err := json.Unmarshal(lines.Bytes(), &given); err != nil {
+			log.Fatalf("%s: %v", lines.Bytes(), err)
+		}
+		answer(&given)
+		if err := out.Encode(given); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+func object(text json.RawMessage) runtime.Object {
+	if text == nil {
+		return nil
+	}
+	var value map[string]any
+	if err := utiljson.Unmarshal(text, &value); err != nil {
+		log.Fatal(err)
+	}
+	return &unstructured.Unstructured{Object: value}
+}
+
+// As expressions see it.
+func seen(value any) json.RawMessage {
+	plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(value)
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := json.Marshal(plain)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return text
+}
+
+func answer(given *row) {
+	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	options := plugincel.OptionalVariableDeclarations{HasParams: given.Params != nil, HasPatchTypes: given.Patch}
+	for i, variable := range given.Variables {
+		result := compiler.CompileAndStoreVariable(variable, options, environment.StoredExpressions)
+		given.Variables[i].Type, given.Variables[i].Compile = outcome(result)
+	}
+	var request admissionv1.AdmissionRequest
+	if given.Request != nil {
+		if err := json.Unmarshal(given.Request, &request); err != nil {
+			log.Fatal(err)
+		}
+		given.Request = seen(&request)
+	}
+	var namespace *corev1.Namespace
+	if given.NamespaceObject != nil {
+		namespace = &corev1.Namespace{}
+		if err := json.Unmarshal(given.NamespaceObject, namespace); err != nil {
+			log.Fatal(err)
+		}
+		given.NamespaceObject = seen(namespace)
+	}
+	attributes := &admission.VersionedAttributes{VersionedObject: object(given.Object), VersionedOldObject: object(given.OldObject)}
+	budget := given.Budget
+	if budget == 0 {
+		budget = celconfig.RuntimeCELCostBudget
+	}
+	bindings := plugincel.OptionalVariableBindings{VersionedParams: object(given.Params)}
+	given.Fatal = ""
+	for i, one := range given.Expressions {
+		answers := &given.Expressions[i]
+		result := compiler.Compiler.CompileCELExpression(one, options, environment.StoredExpressions)
+		answers.Type, answers.Compile = outcome(result)
+		answers.Value, answers.Error, answers.Left = "", "", 0
+		if given.Fatal != "" {
+			continue
+		}
+		evaluator := compiler.CompileCondition([]plugincel.ExpressionAccessor{one}, options, environment.StoredExpressions)
+		results, left, err := evaluator.ForInput(context.Background(), attributes, &request, bindings, namespace, budget)
+		if err != nil {
+			given.Fatal = err.Error()
+			continue
+		}
+		answers.Left, budget = left, left
+		if results[0].Error != nil {
+			answers.Error = results[0].Error.Error()
+		} else {
+			answers.Value = text(results[0].EvalResult)
+		}
+	}
+}
+
+var pointer = regexp.MustCompile(`0x[0-9a-f]+`)
+
+func text(value ref.Val) string {
+	if object, ok := value.(*dynamic.ObjectVal); ok {
+		text, err := json.Marshal(object.Value())
+		if err != nil {
+			return err.Error()
+		}
+		if err := object.CheckTypeNamesMatchFieldPathNames(); err != nil {
+			return string(text) + " " + err.Error()
+		}
+		return string(text)
+	}
+	return pointer.ReplaceAllString(fmt.Sprintf("%v", value.Value()), "")
+}
+
+func outcome(result plugincel.CompilationResult) (string, string) {
+	if result.Error != nil {
+		return "", result.Error.Error()
+	}
+	return result.OutputType.String(), ""
+}

@@ -1,0 +1,109 @@
+/**
+ * What upstream says of policies' expressions: their types, values, failures, and the units that are left.
+ * `go run .` in scripts/cel-policy-golden makes testdata/policies.jsonl anew from its rows.
+ */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { boolType, CelList, type CelType, type CelValue, type JsonValue, listType, nullType, objectType, stringType } from "../lib/cel/index.ts";
+import { longName } from "./compile-expression.ts";
+import { storedExpressions } from "./environments.ts";
+import { runtimeBudget } from "./limits.ts";
+import { jsonPatchName, misnamedObjects, WrittenObject } from "./mutation-types.ts";
+import { plainValue } from "./plain-value.ts";
+import { OutOfBudget, PolicyCompiler } from "./policy-expressions.ts";
+
+interface Expression {
+  readonly name?: string;
+  readonly text: string;
+  readonly returns?: readonly string[];
+  readonly type?: string;
+  readonly compile?: string;
+  readonly value?: string;
+  readonly error?: string;
+  readonly left?: number;
+}
+
+interface Row {
+  readonly what: string;
+  readonly patch?: boolean;
+  readonly variables?: readonly Expression[];
+  readonly expressions: readonly Expression[];
+  readonly object?: JsonValue;
+  readonly oldObject?: JsonValue;
+  readonly params?: JsonValue;
+  readonly request?: JsonValue;
+  readonly namespaceObject?: JsonValue;
+  readonly budget?: number;
+  readonly fatal?: string;
+}
+
+const returnTypes = new Map<string, CelType>([
+  ["bool", boolType],
+  ["string", stringType],
+  ["null", nullType],
+  ["Object", objectType("Object")],
+  ["JSONPatch", listType(objectType(jsonPatchName))],
+]);
+
+/** Of values of Go, as Go prints them. */
+function textOf(value: CelValue): string {
+  if (value === null) return "NULL_VALUE";
+  if (value instanceof CelList) return "[]";
+  if (!(value instanceof WrittenObject)) return String(value);
+  const sorted = JSON.stringify(plainValue(value), (_key, part) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : part,
+  );
+  return [sorted, ...misnamedObjects(value)].join(" ");
+}
+
+const rows = readFileSync(join(import.meta.dirname, "testdata/policies.jsonl"), "utf8")
+  .trimEnd()
+  .split("\n")
+  .map((line): Row => JSON.parse(line));
+
+function outcome(compiled: { readonly checked?: { readonly type: CelType } | undefined; readonly error?: string | undefined }): object {
+  return { type: compiled.checked === undefined ? "" : longName(compiled.checked.type), compile: compiled.error ?? "" };
+}
+
+function answersOf(row: Row): { readonly variables: unknown[]; readonly expressions: unknown[]; readonly fatal: string } {
+  const given = { hasParams: row.params !== undefined, hasAuthorizer: false, hasPatchTypes: row.patch === true };
+  const compiler = new PolicyCompiler(storedExpressions(), given);
+  const { object = null, oldObject = null, request = null, namespaceObject = null, params = null } = row;
+  const variables = (row.variables ?? []).map(({ name = "", text }) => outcome(compiler.addVariable({ name, expression: text })));
+  let budget = row.budget ?? runtimeBudget;
+  let fatal = "";
+  const expressions = row.expressions.map(({ text, returns = [] }) => {
+    const compiled = compiler.compile(
+      text,
+      returns.map((name) => returnTypes.get(name) as CelType),
+    );
+    const nothing = { ...outcome(compiled), value: "", error: "", left: 0 };
+    if (fatal !== "") return nothing;
+    const evaluator = compiler.evaluator({ object, oldObject, request, namespaceObject, params }, budget);
+    try {
+      const { value, error = "" } = evaluator.evaluate(compiled);
+      budget = evaluator.budget;
+      return { ...nothing, value: value === undefined ? "" : textOf(value), error, left: budget };
+    } catch (problem) {
+      if (!(problem instanceof OutOfBudget)) throw problem;
+      fatal = problem.message;
+      return nothing;
+    }
+  });
+  return { variables, expressions, fatal };
+}
+
+for (const row of rows) {
+  const answers = answersOf(row);
+  for (const [index, { type = "", compile = "", name, text }] of (row.variables ?? []).entries()) {
+    test(`${row.what}: ${name} is ${text}`, () => assert.deepEqual(answers.variables[index], { type, compile }));
+  }
+  for (const [index, { type = "", compile = "", value = "", error = "", left = 0, text }] of row.expressions.entries()) {
+    test(`${row.what}: ${text}`, () => assert.deepEqual(answers.expressions[index], { type, compile, value, error, left }));
+  }
+  test(`${row.what}: the end`, () => assert.equal(answers.fatal, row.fatal ?? ""));
+}
