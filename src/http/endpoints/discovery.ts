@@ -60,7 +60,7 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
     const body = Buffer.from(`${JSON.stringify(content)}\n`);
     const made = {
       body,
-      shown: isKind(content) ? { ...metaObject(content), line: body } : undefined,
+      shown: isKind(content) ? { ...metaObject(content), line: () => body } : undefined,
       etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"`,
     };
     documents.set(key, made);

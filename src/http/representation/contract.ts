@@ -11,7 +11,7 @@ export interface Shown {
   /** Compact, without a newline at its end. */
   json(): Buffer;
   /** The same and a newline, where that is at hand. */
-  readonly line?: Buffer;
+  line?(): Buffer;
   /** In protobuf, without envelope. */
   message(): Buffer;
 }

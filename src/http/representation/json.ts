@@ -10,7 +10,7 @@ const compact: Encoding = {
   mediaType: "application/json",
   alias: false,
   typed: false,
-  whole: (shown) => shown.line ?? Buffer.concat([shown.json(), newline]),
+  whole: (shown) => shown.line?.() ?? Buffer.concat([shown.json(), newline]),
   list: jsonListPieces,
   document: (pieces) => pieces,
   stream: { mediaType: "application/json;stream=watch", framing: jsonLines, object: (shown) => shown.json() },

@@ -15,18 +15,14 @@ export function objectView(resolved: Resolved): View {
   const { custom, kind, listKind } = definition;
   const apiVersion = formatGroupVersion(definition.group, resolved.version.version);
   const isStored = isStoredVersion(resolved);
-  const atVersion = (entry: Entry): VersionedJson => (isStored ? entry : entryAtVersion(entry, resolved));
+  const atVersion = isStored ? (entry: Entry): VersionedJson => entry : (entry: Entry): VersionedJson => entryAtVersion(entry, resolved);
   return {
     apiVersion,
     kind,
     listKind,
-    of: (entry) => ({
-      apiVersion,
-      kind,
-      json: () => atVersion(entry).json,
-      ...(isStored && { line: entry.line }),
-      message: () => entryMessage(entry, resolved),
-    }),
+    of: isStored
+      ? (entry) => ({ apiVersion, kind, json: () => entry.json, line: () => entry.line, message: () => entryMessage(entry, resolved) })
+      : (entry) => ({ apiVersion, kind, json: () => atVersion(entry).json, message: () => entryMessage(entry, resolved) }),
     itemHead: custom ? nothing : openBrace,
     item: custom ? (entry) => ({ json: atVersion(entry).json, itemOffset: 0 }) : atVersion,
     itemTail: nothing,
