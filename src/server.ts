@@ -135,7 +135,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
       metrics.requests.filter,
       ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
       authenticationFilter(authenticate([clientCertificateAuthenticator()], options)),
-      impersonationFilter,
+      impersonationFilter(authorize, { constrained: gates.enabled("ConstrainedImpersonation") }),
       authorizationFilter(authorize),
     ],
     registry,

@@ -1,4 +1,5 @@
 /** Who the server itself is when it writes. Source: access-control §5.1. */
+import { serviceAccountGroups, serviceAccountUser } from "./service-account.ts";
 import type { UserInfo } from "./user.ts";
 
 /** The loopback user, who may do all. */
@@ -6,6 +7,6 @@ export const loopbackUser: UserInfo = { name: "system:apiserver", uid: "", group
 
 /** A controller, under the name upstream's has. */
 export function controllerUser(name: string): UserInfo {
-  const groups = ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"];
-  return { name: `system:serviceaccount:kube-system:${name}`, uid: "", groups, extra: new Map() };
+  const groups = [...serviceAccountGroups("kube-system"), "system:authenticated"];
+  return { name: serviceAccountUser("kube-system", name), uid: "", groups, extra: new Map() };
 }

@@ -184,6 +184,98 @@ test("my rules in a namespace", async () => {
   assert.deepEqual([without.status, without.body.message], [400, "no namespace on request"]);
 });
 
+const users = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+
+async function grantCluster(name: string, rules: object[]): Promise<void> {
+  assert.equal((await admin.send({ method: "POST", path: users, body: { metadata: { name }, rules } })).status, 201);
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
+  const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "ann" }];
+  assert.equal(
+    (await admin.send({ method: "POST", path: `${group}/clusterrolebindings`, body: { metadata: { name }, roleRef, subjects } })).status,
+    201,
+  );
+}
+
+const whoAmI = (headers: Record<string, string | string[]>): RawRequest => ({
+  method: "POST",
+  path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+  headers,
+  body: {},
+});
+const authentication = "authentication.k8s.io";
+const onReview = (mode: string): object => ({
+  apiGroups: [authentication],
+  resources: ["selfsubjectreviews"],
+  verbs: [`impersonate-on:${mode}:create`],
+});
+
+/** What ann may do, whom she wants to be, and who she is then, or why not. */
+const impersonations: [what: string, rules: object[], headers: Record<string, string | string[]>, want: object | string][] = [
+  [
+    "nothing",
+    [],
+    { "impersonate-user": "bob" },
+    'selfsubjectreviews.authentication.k8s.io is forbidden: User "ann" cannot impersonate-on:user-info:create resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope',
+  ],
+  [
+    "be users, in the older way",
+    [{ apiGroups: [""], resources: ["users"], verbs: ["impersonate"], resourceNames: ["bob", "system:anonymous"] }],
+    { "impersonate-user": "bob" },
+    { username: "bob", groups: ["system:authenticated"] },
+  ],
+  [
+    "be nobody, who may not ask",
+    [],
+    { "impersonate-user": "system:anonymous" },
+    'selfsubjectreviews.authentication.k8s.io is forbidden: User "system:anonymous" cannot create resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope',
+  ],
+  [
+    "be in groups",
+    [{ apiGroups: [""], resources: ["groups"], verbs: ["impersonate"], resourceNames: ["a", "b, c"] }],
+    { "impersonate-user": "bob", "impersonate-group": ["a", "b, c"] },
+    { username: "bob", groups: ["a", "b, c", "system:authenticated"] },
+  ],
+  [
+    "have extras and a uid",
+    [{ apiGroups: [authentication], resources: ["userextras/example.com/scope", "uids"], verbs: ["impersonate"] }],
+    { "impersonate-user": "bob", "impersonate-uid": "7", "Impersonate-Extra-example.com%2Fscope": ["x", "y"] },
+    { username: "bob", uid: "7", groups: ["system:authenticated"], extra: { "example.com/scope": ["x", "y"] } },
+  ],
+  [
+    "be a service account",
+    [onReview("serviceaccount"), { apiGroups: [authentication], resources: ["serviceaccounts"], verbs: ["impersonate:serviceaccount"] }],
+    { "impersonate-user": "system:serviceaccount:n:robot" },
+    { username: "system:serviceaccount:n:robot", groups: ["system:serviceaccounts", "system:serviceaccounts:n", "system:authenticated"] },
+  ],
+  [
+    "be a node",
+    [onReview("arbitrary-node"), { apiGroups: [authentication], resources: ["nodes"], verbs: ["impersonate:arbitrary-node"] }],
+    { "impersonate-user": "system:node:n1" },
+    { username: "system:node:n1", groups: ["system:nodes", "system:authenticated"] },
+  ],
+  [
+    "be others in the constrained way",
+    [onReview("user-info"), { apiGroups: [authentication], resources: ["users", "groups"], verbs: ["impersonate:user-info"] }],
+    { "impersonate-user": "eve", "impersonate-group": ["g"] },
+    { username: "eve", groups: ["g", "system:authenticated"] },
+  ],
+  [
+    "be others, but no masters",
+    [],
+    { "impersonate-user": "eve", "impersonate-group": ["system:masters"] },
+    'groups.authentication.k8s.io "system:masters" is forbidden: User "ann" cannot impersonate:user-info resource "groups" in API group "authentication.k8s.io" at the cluster scope: impersonating the system:masters group is not allowed',
+  ],
+];
+
+for (const [index, [what, rules, headers, want]] of impersonations.entries()) {
+  test(`ann may ${what}`, async () => {
+    if (rules.length > 0) await grantCluster(`impersonation-${index}`, rules);
+    const { body } = await ann.send(whoAmI(headers));
+    if (typeof want === "string") return assert.equal(body.message, want);
+    assert.deepEqual({ ...want }, Object.fromEntries(Object.entries(body.status.userInfo).filter(([key]) => key in (want as object))));
+  });
+}
+
 const manifest = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
@@ -219,6 +311,10 @@ const commands: [who: "admin" | "ann", command: string, output: RegExp][] = [
     /^clusterrolebinding\.rbac\.authorization\.k8s\.io\/watcher created$/m,
   ],
   ["ann", "auth can-i watch nodes", /^yes$/m],
+  ["admin", "auth can-i create pods --as zoe", /^no$/m],
+  ["admin", "auth can-i get pods --as zoe --as-group system:masters", /^yes$/m],
+  ["admin", "auth can-i get configmaps -n default --as system:serviceaccount:default:robot", /^no$/m],
+  ["ann", "get pods --as zoe", /cannot (impersonate-on:user-info:)?list resource "pods"/],
   ["admin", "auth reconcile -f reconciled.yaml", /^role\.rbac\.authorization\.k8s\.io\/reconciled reconciled$/m],
   ["admin", 'patch role reconciled --type=json -p [{"op":"add","path":"/rules/0/verbs/-","value":"delete"}]', /patched$/m],
   ["admin", "auth reconcile --remove-extra-permissions -f reconciled.yaml", /^role\.rbac\.authorization\.k8s\.io\/reconciled reconciled$/m],

@@ -111,10 +111,10 @@ describe("differences", () => {
     });
   }
 
-  async function filled(headers: Record<string, string> = {}): Promise<Record<string, string>> {
+  async function filled(headers: NonNullable<RawRequest["headers"]> = {}): Promise<NonNullable<RawRequest["headers"]>> {
     if (!Object.values(headers).some((value) => value.includes("$0"))) return headers;
     const { body } = await client.send({ path: `${secrets}/s` });
-    return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replace("$0", body.metadata.resourceVersion)]));
+    return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value).replace("$0", body.metadata.resourceVersion)]));
   }
 
   test("watch=1 on an item, and the old paths, watch", async () => {

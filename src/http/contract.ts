@@ -14,6 +14,8 @@ export interface Exchange {
   readonly protocol: "HTTP/1.1" | "HTTP/2.0";
   /** Lower-case name. Repeated headers are joined with `, `. */
   header(name: string): string | undefined;
+  /** Names, in any case, and values by turns, each line of its own. */
+  readonly rawHeaders: readonly string[];
   readonly remoteAddress: string;
   /** The client's certificate as its connection presented it, undefined when none; computed once per connection. */
   readonly peerCertificate: PeerCertificate | undefined;

@@ -15,7 +15,7 @@ export interface Answer {
 export interface RawRequest {
   readonly method?: string;
   readonly path: string;
-  readonly headers?: Record<string, string>;
+  readonly headers?: Record<string, string | string[]>;
   /** Objects are sent as JSON. */
   readonly body?: string | Buffer | object;
   /** Without the client certificate. */

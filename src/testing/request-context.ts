@@ -23,6 +23,7 @@ export async function ask(
     target: path,
     protocol: "HTTP/2.0",
     header: (name) => headers[name],
+    rawHeaders: Object.entries(headers).flat(),
     remoteAddress: "127.0.0.1",
     peerCertificate: undefined,
     body: async () => sent,

@@ -2,6 +2,7 @@
  * Roles and bindings, indexed by whom a binding is for, so that a decision looks at the bindings of one user only, however many there are.
  * Source: access-control §5.3, "RBAC".
  */
+import { serviceAccountUser } from "../../api/service-account.ts";
 import type { UserInfo } from "../../api/user.ts";
 import type { PolicyRule } from "./rule.ts";
 
@@ -143,5 +144,5 @@ function subjectKey({ kind, name, namespace }: Subject, bindingNamespace: string
   if (kind === "User") return userKey(name);
   if (kind === "Group") return groupKey(name);
   const home = namespace === "" ? bindingNamespace : namespace;
-  return kind === "ServiceAccount" && home !== "" ? userKey(`system:serviceaccount:${home}:${name}`) : undefined;
+  return kind === "ServiceAccount" && home !== "" ? userKey(serviceAccountUser(home, name)) : undefined;
 }

@@ -1,8 +1,7 @@
 /** Asks whether the caller may do this. Source: access-control §5.3, §7. */
-import { type ApiError, forbidden } from "../../api/errors.ts";
 import type { AuthorizationAttributes, Authorizer, Decision } from "../../authorization/contract.ts";
-import { quoteGo } from "../../lib/json/quote.ts";
 import type { Filter, RequestContext } from "../contract.ts";
+import { refusal } from "../refusal.ts";
 
 /** @throws ApiError 403 with upstream's text */
 export function authorizationFilter(authorize: Authorizer): Filter {
@@ -35,22 +34,4 @@ export function attributesOf({ info, user }: RequestContext): AuthorizationAttri
     fieldSelector: info.fieldSelector,
     labelSelector: info.labelSelector,
   };
-}
-
-/** Nor may a browser take the text, which repeats what the client sent, for a page. */
-const markup: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
-
-function refusal(attributes: AuthorizationAttributes, reason: string): ApiError {
-  const { group, resource, name, isResourceRequest } = attributes;
-  const what = deniedAction(attributes).replace(/[&<>]/g, (character) => markup[character] as string);
-  const why = reason === "" ? what : `${what}: ${reason}`;
-  return forbidden(isResourceRequest ? { group, resource } : { group: "", resource: "" }, isResourceRequest ? name : "", why);
-}
-
-function deniedAction({ user, verb, isResourceRequest, path, group, resource, subresource, namespace }: AuthorizationAttributes): string {
-  const who = `User ${quoteGo(user.name)} cannot ${verb}`;
-  if (!isResourceRequest) return `${who} path ${quoteGo(path)}`;
-  const what = subresource === "" ? resource : `${resource}/${subresource}`;
-  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${quoteGo(namespace)}`;
-  return `${who} resource ${quoteGo(what)} in API group ${quoteGo(group)} ${where}`;
 }

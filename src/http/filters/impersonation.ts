@@ -1,14 +1,39 @@
-/** Requests in another's name are refused: until they are served as that user, they must not be served with the caller's own rights. */
-import { forbidden } from "../../api/errors.ts";
+/** Serves a request as another user, when its headers ask for that and the caller may. Source: access-control §5.2. */
+import { ApiError } from "../../api/errors.ts";
+import type { UserInfo } from "../../api/user.ts";
+import type { AuthorizationAttributes, Authorizer } from "../../authorization/contract.ts";
 import type { Filter } from "../contract.ts";
+import { constrainedModes, impersonate, olderMode } from "../impersonation/modes.ts";
+import { wantedUser } from "../impersonation/wanted-user.ts";
+import { attributesOf } from "./authorization.ts";
 
-const users = { group: "", resource: "users" };
-/** The other headers, `impersonate-extra-…`, mean nothing without the first. */
-const headers = ["impersonate-user", "impersonate-group", "impersonate-uid"] as const;
-
-/** @throws ApiError 403. Source: access-control §5.2 */
-export const impersonationFilter: Filter = ({ exchange }) => {
-  const asked = headers.find((name) => exchange.header(name) !== undefined);
-  if (asked === undefined) return;
-  throw forbidden(users, exchange.header("impersonate-user") ?? "", "this server does not impersonate");
-};
+/** @param constrained gate ConstrainedImpersonation @throws ApiError 400, 403: that of the first way that was tried */
+export function impersonationFilter(authorize: Authorizer, { constrained }: { readonly constrained: boolean }): Filter {
+  const modes = constrained ? [...constrainedModes, olderMode] : [olderMode];
+  const become = async (request: AuthorizationAttributes, wanted: UserInfo): Promise<UserInfo> => {
+    let first: ApiError | undefined;
+    for (const mode of modes) {
+      if (!mode.fits(wanted, request.user)) continue;
+      try {
+        return await impersonate(mode, authorize, request, wanted);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        first ??= error;
+      }
+    }
+    throw first; // There is one: the older way fits everybody.
+  };
+  return (context) => {
+    const wanted = wantedUser(context.exchange);
+    if (wanted === undefined) return;
+    return become(attributesOf(context), wanted).then(
+      (user) => {
+        context.user = user;
+      },
+      (error: unknown) => {
+        context.headers["x-content-type-options"] = "nosniff";
+        throw error;
+      },
+    );
+  };
+}

@@ -59,6 +59,10 @@ export class Http1Exchange implements Exchange {
     return this.#body?.writtenBytes ?? this.#wholeBytes;
   }
 
+  get rawHeaders(): readonly string[] {
+    return this.#request.rawHeaders;
+  }
+
   header(name: string): string | undefined {
     const value = this.#request.headers[name];
     return Array.isArray(value) ? value.join(", ") : value;

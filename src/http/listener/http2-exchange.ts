@@ -20,6 +20,7 @@ export class Http2Exchange implements Exchange {
   readonly target: string;
   readonly protocol = "HTTP/2.0";
   readonly webSocket = undefined;
+  readonly rawHeaders: readonly string[];
   status = 0;
   readonly #stream: http2.ServerHttp2Stream;
   readonly #headers: http2.IncomingHttpHeaders;
@@ -28,9 +29,10 @@ export class Http2Exchange implements Exchange {
   #body: WritableBody | undefined;
   #wholeBytes = 0;
 
-  constructor(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, connection: Connection) {
+  constructor(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, rawHeaders: readonly string[], connection: Connection) {
     this.#stream = stream;
     this.#headers = headers;
+    this.rawHeaders = rawHeaders;
     this.#connection = connection;
     this.method = headers[":method"] ?? "";
     this.target = headers[":path"] ?? "";

@@ -47,12 +47,12 @@ function openSession(socket: TLSSocket, { limits, clock, onExchange }: Parts): h
   });
   session.setLocalWindowSize(connectionWindow);
   let open = 0;
-  session.on("stream", (stream, headers) => {
+  session.on("stream", (stream, headers, _flags, rawHeaders) => {
     open++;
     stream.once("close", () => {
       open--;
     });
-    onExchange(new Http2Exchange(stream, headers, about));
+    onExchange(new Http2Exchange(stream, headers, rawHeaders, about));
   });
   session.setTimeout(limits.idleMs, () => (open === 0 ? session.close() : checkAlive(session, clock, limits.pingMs)));
   // Whatever is wrong with a connection ends it; each open stream hears of it by its own close.

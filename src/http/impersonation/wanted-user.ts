@@ -1,0 +1,59 @@
+/** Who a request wants to be served as, by its `Impersonate-…` headers. Source: access-control §5.2. */
+import { badRequest } from "../../api/errors.ts";
+import type { UserInfo } from "../../api/user.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import type { Exchange } from "../contract.ts";
+
+const extraPrefix = "impersonate-extra-";
+
+/**
+ * As the headers say, nothing added.
+ * @returns undefined when nobody is wanted
+ * @throws ApiError 400 for groups, a uid or extras without a user
+ */
+export function wantedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): UserInfo | undefined {
+  let name = "";
+  let uid = "";
+  const groups: string[] = [];
+  const extra = new Map<string, string[]>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const header = (rawHeaders[at] as string).toLowerCase();
+    if (!header.startsWith("impersonate-")) continue;
+    const value = rawHeaders[at + 1] as string;
+    // The first of several counts.
+    if (header === "impersonate-user") name ||= value;
+    else if (header === "impersonate-uid") uid ||= value;
+    else if (header === "impersonate-group") groups.push(value);
+    else if (header.startsWith(extraPrefix)) add(extra, extraKey(header), value);
+  }
+  const wanted = { name, uid, groups, extra };
+  if (name !== "") return wanted;
+  if (uid === "" && groups.length === 0 && extra.size === 0) return undefined;
+  throw badRequest(`requested ${goSyntax(wanted)} without impersonating a user name`);
+}
+
+function add(extra: Map<string, string[]>, key: string, value: string): void {
+  const values = extra.get(key);
+  if (values === undefined) extra.set(key, [value]);
+  else values.push(value);
+}
+
+/** What is no percent-encoding stays as it is. */
+function extraKey(header: string): string {
+  const encoded = header.slice(extraPrefix.length);
+  try {
+    return decodeURIComponent(encoded);
+  } catch (error) {
+    if (error instanceof URIError) return encoded;
+    throw error;
+  }
+}
+
+/** As upstream's message prints the user. */
+function goSyntax({ name, uid, groups, extra }: UserInfo): string {
+  const list = (values: readonly string[]): string => (values.length === 0 ? "[]string(nil)" : `[]string{${values.map(quoteGo).join(", ")}}`);
+  const keys = [...extra.keys()].sort();
+  const map = keys.map((key) => `${quoteGo(key)}:${list(extra.get(key) as string[])}`).join(", ");
+  const extras = keys.length === 0 ? "map[string][]string(nil)" : `map[string][]string{${map}}`;
+  return `&user.DefaultInfo{Name:${quoteGo(name)}, UID:${quoteGo(uid)}, Groups:${list(groups)}, Extra:${extras}}`;
+}

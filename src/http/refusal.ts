@@ -1,0 +1,22 @@
+/** Upstream's words for what a user may not do. Source: access-control §7. */
+import { type ApiError, forbidden } from "../api/errors.ts";
+import type { AuthorizationAttributes } from "../authorization/contract.ts";
+import { quoteGo } from "../lib/json/quote.ts";
+
+/** Nor may a browser take the text, which repeats what the client sent, for a page. */
+const markup: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+
+export function refusal(attributes: AuthorizationAttributes, reason: string): ApiError {
+  const { group, resource, name, isResourceRequest } = attributes;
+  const what = deniedAction(attributes).replace(/[&<>]/g, (character) => markup[character] as string);
+  const why = reason === "" ? what : `${what}: ${reason}`;
+  return forbidden(isResourceRequest ? { group, resource } : { group: "", resource: "" }, isResourceRequest ? name : "", why);
+}
+
+function deniedAction({ user, verb, isResourceRequest, path, group, resource, subresource, namespace }: AuthorizationAttributes): string {
+  const who = `User ${quoteGo(user.name)} cannot ${verb}`;
+  if (!isResourceRequest) return `${who} path ${quoteGo(path)}`;
+  const what = subresource === "" ? resource : `${resource}/${subresource}`;
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${quoteGo(namespace)}`;
+  return `${who} resource ${quoteGo(what)} in API group ${quoteGo(group)} ${where}`;
+}
