@@ -1,0 +1,39 @@
+/** Groups of the Kubernetes community take definitions that were approved. Source: k8s.io/apiextensions-apiserver pkg/apihelpers */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import { requestUri } from "../../lib/structural-schema/formats/uri.ts";
+
+export const approvalAnnotation = "api-approved.kubernetes.io";
+
+export interface ApiApproval {
+  readonly state: "approved" | "bypassed" | "missing" | "invalid";
+  readonly reason: string;
+}
+
+export function isProtectedGroup(group: string): boolean {
+  return /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group);
+}
+
+const enhancement = "see https://github.com/kubernetes/enhancements/pull/1111";
+
+export function apiApproval({ metadata }: KubeObject): ApiApproval {
+  const annotations = metadata.annotations ?? {};
+  const text = Object.hasOwn(annotations, approvalAnnotation) ? (annotations[approvalAnnotation] as string) : "";
+  const wanted = `protected groups must have approval annotation ${quoteGo(approvalAnnotation)}`;
+  if (text === "") return { state: "missing", reason: `${wanted}, ${enhancement}` };
+  if (text.startsWith("unapproved")) return { state: "bypassed", reason: `not approved: ${quoteGo(text)}` };
+  const url = requestUri(text);
+  if (url !== undefined && url.host !== "" && url.scheme !== "") return { state: "approved", reason: `approved in ${text}` };
+  return { state: "invalid", reason: `${wanted} with either a URL or a reason starting with "unapproved", ${enhancement}` };
+}
+
+/** A state that does not change is let pass. */
+export function checkApproval(definition: KubeObject, old: KubeObject | undefined, errors: FieldErrors): void {
+  if (!isProtectedGroup(definition.spec?.group ?? "")) return;
+  const { state, reason } = apiApproval(definition);
+  if (old !== undefined && apiApproval(old).state === state) return;
+  const path = `metadata.annotations[${approvalAnnotation}]`;
+  if (state === "missing") errors.required(path, reason);
+  if (state === "invalid") errors.invalid(path, definition.metadata.annotations?.[approvalAnnotation], reason);
+}

@@ -1,0 +1,96 @@
+/** How versions are converted, and by whom. Source: k8s.io/apiextensions-apiserver, validateCustomResourceConversion; apiserver's util/webhook */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
+import { dns1035LabelProblems, dnsSubdomainProblems, portNumberProblems } from "../../api/validation/names.ts";
+import { type GoUrl, parseUrl, UrlError } from "../../lib/structural-schema/formats/uri.ts";
+import { caBundleProblem } from "./ca-bundle.ts";
+import type { Conversion, WebhookClientConfig } from "./definition.ts";
+import { type Requirements, recognizedReviewVersions } from "./tolerance.ts";
+
+export function checkConversion(conversion: Conversion, path: string, requirements: Requirements, errors: FieldErrors): void {
+  const { strategy = "", webhook } = conversion;
+  const { clientConfig, conversionReviewVersions = [] } = webhook ?? {};
+  const strategies = ["None", "Webhook"];
+  if (strategy === "") errors.required(`${path}.strategy`);
+  else if (!strategies.includes(strategy)) errors.notSupported(`${path}.strategy`, strategy, strategies);
+  const configPath = `${path}.webhookClientConfig`;
+  const versionsPath = `${path}.conversionReviewVersions`;
+  if (strategy === "Webhook") {
+    if (clientConfig === undefined) errors.required(configPath, "required when strategy is set to Webhook");
+    else checkClientConfig(clientConfig, configPath, requirements, errors);
+    checkReviewVersions(conversionReviewVersions, versionsPath, requirements, errors);
+    return;
+  }
+  const why = "should not be set when strategy is not set to Webhook";
+  if (clientConfig !== undefined) errors.forbidden(configPath, why);
+  if (conversionReviewVersions.length > 0) errors.forbidden(versionsPath, why);
+}
+
+function checkClientConfig(config: WebhookClientConfig, path: string, { validCaBundle }: Requirements, errors: FieldErrors): void {
+  const { url, service, caBundle = "" } = config;
+  if ((url === undefined) === (service === undefined)) errors.required(path, "exactly one of url or service is required");
+  else if (url !== undefined) checkWebhookUrl(url, `${path}.url`, errors);
+  else if (service !== undefined) checkService(service, `${path}.service`, errors);
+  const problem = validCaBundle && caBundle !== "" ? caBundleProblem(caBundle) : undefined;
+  if (problem !== undefined) errors.invalid(`${path}.caBundle`, caBundle, problem);
+}
+
+const urlForm = "; desired format: https://host[/path]";
+
+/** Of a webhook that is called over TLS. */
+export function checkWebhookUrl(text: string, path: string, errors: FieldErrors): void {
+  let url: GoUrl;
+  try {
+    url = parseUrl(text);
+  } catch (error) {
+    if (!(error instanceof UrlError)) throw error;
+    errors.required(path, `url must be a valid URL: ${error.message}${urlForm}`);
+    return;
+  }
+  if (url.scheme !== "https") errors.invalid(path, url.scheme, `'https' is the only allowed URL scheme${urlForm}`);
+  if (url.host === "") errors.invalid(path, url.host, `host must be specified${urlForm}`);
+  if (url.user !== undefined) errors.invalid(path, url.user, "user information is not permitted in the URL");
+  if (url.fragment !== "") errors.invalid(path, url.fragment, "fragments are not permitted in the URL");
+  if (url.query !== "") errors.invalid(path, url.query, "query parameters are not permitted in the URL");
+}
+
+/** Upstream takes the name for the namespace, and the other way round, and so names the other field. */
+function checkService(
+  { name = "", namespace = "", path, port = 443 }: NonNullable<WebhookClientConfig["service"]>,
+  at: string,
+  errors: FieldErrors,
+): void {
+  if (namespace === "") errors.required(`${at}.name`);
+  if (name === "") errors.required(`${at}.namespace`);
+  const problems = portNumberProblems(port);
+  if (problems.length > 0) errors.invalid(`${at}.port`, port, `port is not valid: ${problems.join(", ")}`);
+  if (path !== undefined) checkServicePath(path, `${at}.path`, errors);
+}
+
+function checkServicePath(path: string, at: string, errors: FieldErrors): void {
+  if (path === "/" || path === "") return;
+  if (path === "//") {
+    errors.invalid(at, path, "segment[0] may not be empty");
+    return;
+  }
+  if (!path.startsWith("/")) errors.invalid(at, path, "must start with a '/'");
+  const segments = path.slice(1).replace(/\/$/, "").split("/");
+  for (const [index, segment] of segments.entries()) {
+    if (segment === "") errors.invalid(at, path, `segment[${index}] may not be empty`);
+    else for (const problem of dnsSubdomainProblems(segment)) errors.invalid(at, path, `segment[${index}]: ${problem}`);
+  }
+}
+
+function checkReviewVersions(versions: readonly string[], path: string, { recognizedReviewVersion }: Requirements, errors: FieldErrors): void {
+  if (versions.length === 0) {
+    errors.required(path);
+    return;
+  }
+  for (const [index, version] of versions.entries()) {
+    if (versions.indexOf(version) < index) errors.invalid(`${path}[${index}]`, version, "duplicate version");
+    else addInvalid(errors, `${path}[${index}]`, version, dns1035LabelProblems(version));
+  }
+  if (recognizedReviewVersion && !versions.some((version) => recognizedReviewVersions.includes(version))) {
+    errors.invalid(path, versions, `must include at least one of ${recognizedReviewVersions.join(", ")}`);
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Definitions, and what upstream says of them. scripts/crd-golden makes the answers (`go run . < definitions.jsonl`), and with
+ * COXSWAIN_TEST_FULL=1 and Go at hand they are made again and compared.
+ */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { validateObjectMeta, validateObjectMetaUpdate } from "../../api/validation/metadata.ts";
+import { dnsSubdomainProblems } from "../../api/validation/names.ts";
+import { conform } from "../../lib/schema/decode.ts";
+import { builtinSchema } from "../../resource/builtin-schemas.ts";
+import { testContext } from "../../testing/strategy-driver.ts";
+import { customResourceDefinition } from "./custom-resource-definition.ts";
+
+interface Row {
+  readonly what: string;
+  readonly definition: unknown;
+  readonly old?: unknown;
+  readonly want: "panic" | { readonly errors: readonly [reason: string, field: string, message: string][]; readonly warnings?: readonly string[] };
+}
+
+const file = new URL("testdata/definitions.jsonl", import.meta.url);
+const schema = builtinSchema("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition");
+
+function decoded(definition: unknown): KubeObject {
+  const object = conform(structuredClone(definition), schema).object as KubeObject;
+  customResourceDefinition.setDefaults(object);
+  return object;
+}
+
+function answer({ definition, old }: Row): { errors: string[]; warnings: string[] } {
+  const errors = new FieldErrors();
+  const next = decoded(definition);
+  const before = old === undefined ? undefined : decoded(old);
+  if (before === undefined) {
+    customResourceDefinition.prepareForCreate(next, testContext);
+    validateObjectMeta(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+    void customResourceDefinition.validate(next, errors, testContext);
+  } else {
+    next.status = structuredClone(before.status ?? {}); // As the registry does, for kinds whose status is apart.
+    customResourceDefinition.prepareForUpdate(next, before, testContext);
+    validateObjectMetaUpdate(next.metadata, before.metadata, errors);
+    void customResourceDefinition.validateUpdate(next, before, errors, testContext);
+  }
+  const causes = errors.causes.map(({ reason, field, message }) => [reason, field, message].join(" · "));
+  return { errors: causes.sort(), warnings: customResourceDefinition.warnings(next, before).sort() };
+}
+
+const rows = readFileSync(file, "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line) as Row);
+
+for (const row of rows) {
+  if (row.want === "panic") continue; // It has to be answered all the same.
+  const { errors, warnings = [] } = row.want;
+  test(row.what, () => {
+    assert.deepEqual(answer(row), { errors: errors.map((cause) => cause.join(" · ")).sort(), warnings: warnings.toSorted() });
+  });
+}
+
+for (const row of rows.filter(({ want }) => want === "panic")) {
+  test(`${row.what}: upstream panics`, () => {
+    assert.notDeepEqual(answer(row).errors, []);
+  });
+}
+
+const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+test("upstream still says this", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
+  const input = readFileSync(file);
+  const cwd = join(import.meta.dirname, "../../../scripts/crd-golden");
+  const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input, maxBuffer: 64 << 20 });
+  assert.equal(status, 0, stderr.toString());
+  assert.equal(stdout.toString(), input.toString());
+});

@@ -1,0 +1,294 @@
+/** What a definition has to keep. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { dns1035LabelProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
+import { type JsonSchemaProps, schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
+import { NotStructuralError, parseStructuralSchema, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
+import { checkImmutable } from "../fields.ts";
+import { checkApproval } from "./api-approval.ts";
+import { checkConversion } from "./conversion-rules.ts";
+import { checkDefaults } from "./default-rules.ts";
+import {
+  type DefinitionSpec,
+  type DefinitionStatus,
+  type DefinitionVersion,
+  type LiftedSpec,
+  liftSpec,
+  schemasOf,
+  type VersionParts,
+} from "./definition.ts";
+import { goSchema, goVersions, isFieldSet, schemaFields } from "./go-form.ts";
+import { checkNames } from "./names-rules.ts";
+import type { RuleChecker, RuleContext } from "./rule-checker.ts";
+import { checkSchema } from "./schema-rules.ts";
+import { checkStructural } from "./structural-rules.ts";
+import { createRequirements, type Requirements, updateRequirements } from "./tolerance.ts";
+import { checkColumn, checkSelectableFields, checkSubresources, deprecationWarningProblems } from "./version-rules.ts";
+
+/** @param definition with defaults and a status @param ruleChecker undefined: rules are not compiled */
+export function checkDefinition(definition: KubeObject, ruleChecker: RuleChecker | undefined, errors: FieldErrors): void {
+  const { metadata, spec = {}, status = {} } = definition;
+  const name = `${spec.names?.plural ?? ""}.${spec.group ?? ""}`;
+  for (const field of ["generateName", "name"] as const) {
+    const text = metadata[field] ?? "";
+    if (text !== "" && text !== name) errors.invalid(`metadata.${field}`, text, 'must be spec.names.plural+"."+spec.group');
+  }
+  new DefinitionRules(liftSpec(spec), createRequirements, ruleChecker, errors).checkSpec();
+  checkStatus(status, spec, errors);
+  checkApproval(definition, undefined, errors);
+  if (spec.preserveUnknownFields === true) refusePreserveUnknownFields(errors);
+}
+
+/** @param old as it is stored */
+export function checkDefinitionUpdate(definition: KubeObject, old: KubeObject, ruleChecker: RuleChecker | undefined, errors: FieldErrors): void {
+  const { spec = {}, status = {} } = definition;
+  const oldSpec: DefinitionSpec = old.spec ?? {};
+  const lifted = liftSpec(spec);
+  const requirements = updateRequirements(lifted, liftSpec(oldSpec), old.status ?? {});
+  new DefinitionRules(lifted, requirements, ruleChecker, errors).checkSpec();
+  if (requirements.immutableNames) {
+    checkImmutable(spec.scope ?? "", oldSpec.scope ?? "", "spec.scope", errors);
+    checkImmutable(spec.names?.kind ?? "", oldSpec.names?.kind ?? "", "spec.names.kind", errors);
+  }
+  checkImmutable(spec.group ?? "", oldSpec.group ?? "", "spec.group", errors);
+  checkImmutable(spec.names?.plural ?? "", oldSpec.names?.plural ?? "", "spec.names.plural", errors);
+  checkStatus(status, spec, errors);
+  checkApproval(definition, old, errors);
+  if (spec.preserveUnknownFields === true && oldSpec.preserveUnknownFields !== true) refusePreserveUnknownFields(errors);
+}
+
+/** Of a write of the status alone. */
+export function checkAcceptedNames({ acceptedNames = {} }: DefinitionStatus, errors: FieldErrors): void {
+  checkNames(acceptedNames, "status.acceptedNames", errors);
+}
+
+function refusePreserveUnknownFields(errors: FieldErrors): void {
+  const instead = "set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+  errors.invalid("spec.preserveUnknownFields", true, `cannot set to true, ${instead}`);
+}
+
+function checkStatus(status: DefinitionStatus, { versions = [] }: DefinitionSpec, errors: FieldErrors): void {
+  checkAcceptedNames(status, errors);
+  const path = "status.storedVersions";
+  const stored = status.storedVersions ?? [];
+  if (stored.length === 0) {
+    errors.invalid(path, stored, "must have at least one stored version");
+    return;
+  }
+  for (const { name = "", storage } of versions) {
+    if (storage === true && !stored.includes(name)) errors.invalid(path, stored, `must have the storage version ${name}`);
+  }
+  for (const [index, name] of stored.entries()) {
+    if (versions.some((version) => version.name === name) || stored.lastIndexOf(name) > index) continue;
+    const why = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration`;
+    errors.invalid(`${path}[${index}]`, name, `${why} ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`);
+  }
+}
+
+/** One version, or what all of them have in common. */
+interface Section {
+  /** Where its parts stand: `spec` or `spec.versions[0]`. */
+  readonly path: string;
+  readonly parts: VersionParts;
+  readonly schemaPath: string;
+  /** Name of the version; the first's where all have the schema in common, as upstream has it. */
+  readonly version: string;
+  readonly hasStatus: boolean;
+}
+
+class DefinitionRules {
+  readonly #lifted: LiftedSpec;
+  readonly #spec: DefinitionSpec;
+  readonly #requirements: Requirements;
+  readonly #ruleChecker: RuleChecker | undefined;
+  readonly #errors: FieldErrors;
+
+  constructor(lifted: LiftedSpec, requirements: Requirements, ruleChecker: RuleChecker | undefined, errors: FieldErrors) {
+    this.#lifted = lifted;
+    this.#spec = lifted.spec;
+    this.#ruleChecker = ruleChecker;
+    this.#errors = errors;
+    this.#requirements = { ...requirements, structural: requirements.structural || mustBeStructural(lifted) };
+  }
+
+  checkSpec(): void {
+    this.#checkGroup();
+    this.#checkScope();
+    this.#checkSchemasThere();
+    const errors = this.#errors;
+    if (this.#spec.preserveUnknownFields === true && schemasOf(this.#lifted).some(hasDefaults)) {
+      errors.invalid("spec.preserveUnknownFields", true, "must be false in order to use defaults in the schema");
+    }
+    this.#checkVersions();
+    const { names = {}, conversion } = this.#spec;
+    for (const name of ["plural", "singular", "kind", "listKind"] as const) if (!names[name]) errors.required(`spec.names.${name}`);
+    checkNames(names, "spec.names", errors);
+    this.#checkCommon();
+    if (conversion === undefined) return;
+    if (conversion.strategy !== "None" && this.#spec.preserveUnknownFields === true) {
+      errors.invalid("spec.conversion.strategy", conversion.strategy ?? "", "must be None if spec.preserveUnknownFields is true");
+    }
+    checkConversion(conversion, "spec.conversion", this.#requirements, errors);
+  }
+
+  #checkGroup(): void {
+    const { group = "" } = this.#spec;
+    const problems = dnsSubdomainProblems(group);
+    if (group === "") this.#errors.required("spec.group");
+    else if (problems.length > 0) this.#errors.invalid("spec.group", group, problems.join(","));
+    else if (!group.includes(".")) this.#errors.invalid("spec.group", group, "should be a domain with at least one dot");
+  }
+
+  #checkScope(): void {
+    const { scope = "" } = this.#spec;
+    const scopes = ["Cluster", "Namespaced"];
+    if (scope === "") this.#errors.required("spec.scope");
+    else if (!scopes.includes(scope)) this.#errors.notSupported("spec.scope", scope, scopes);
+  }
+
+  /** A version that is served would lose all its fields without one. */
+  #checkSchemasThere(): void {
+    const { common, versions } = this.#lifted;
+    if (common.schema?.openAPIV3Schema !== undefined) return;
+    for (const [index, { schema, served }] of versions.entries()) {
+      const path = `spec.versions[${index}].schema.openAPIV3Schema`;
+      if (schema?.openAPIV3Schema !== undefined) continue;
+      if (this.#requirements.schema) this.#errors.required(path);
+      else if (served === true && this.#spec.preserveUnknownFields !== true) this.#errors.required(path, "because otherwise all fields are pruned");
+    }
+  }
+
+  #checkVersions(): void {
+    const { versions } = this.#lifted;
+    for (const [index, version] of versions.entries()) this.#checkVersion(version, index);
+    const names = versions.map(({ name = "" }) => name);
+    const shown = (): unknown => (this.#spec.versions === undefined ? null : goVersions(versions));
+    if (new Set(names).size < names.length) this.#errors.invalid("spec.versions", shown(), "must contain unique version names");
+    if (versions.filter(({ storage }) => storage === true).length !== 1) {
+      this.#errors.invalid("spec.versions", shown(), "must have exactly one version marked as storage version");
+    }
+    const [first = ""] = names;
+    const problems = first === "" ? [] : dns1035LabelProblems(first);
+    if (problems.length > 0) this.#errors.invalid("spec.version", first, problems.join(","));
+  }
+
+  #checkVersion(version: DefinitionVersion, index: number): void {
+    const { name = "", deprecated, deprecationWarning } = version;
+    const path = `spec.versions[${index}]`;
+    const problems = dns1035LabelProblems(name);
+    if (problems.length > 0) this.#errors.invalid(`${path}.name`, name, problems.join(","));
+    for (const problem of deprecationWarningProblems(deprecated === true, deprecationWarning)) {
+      this.#errors.invalid(`${path}.deprecationWarning`, deprecationWarning, problem);
+    }
+    // Of versions with one name, the first one's subresources are looked at.
+    const { subresources } = this.#lifted.common.subresources
+      ? this.#lifted.common
+      : (this.#lifted.versions.find((other) => other.name === version.name) ?? {});
+    this.#checkSection({ path, parts: version, schemaPath: `${path}.schema`, version: name, hasStatus: subresources?.status !== undefined });
+    this.#checkSelectable(version, { path, version: name, missing: "may only be set when `version.schema.openAPIV3Schema` is not included" });
+  }
+
+  #checkCommon(): void {
+    const { common, versions } = this.#lifted;
+    const hasStatus = [common, ...versions].some(({ subresources }) => subresources?.status !== undefined);
+    const version = versions[0]?.name ?? "";
+    this.#checkSection({ path: "spec", parts: common, schemaPath: "spec.validation", version, hasStatus });
+    this.#checkSelectable(common, { path: "spec", version: "", missing: "may only be set when validations.schema is included" });
+  }
+
+  #checkSection({ path, parts, schemaPath, version, hasStatus }: Section): void {
+    const { schema, subresources, additionalPrinterColumns = [] } = parts;
+    if (schema?.openAPIV3Schema !== undefined) this.#checkSchema(schema.openAPIV3Schema, { path: schemaPath, version, hasStatus });
+    if (subresources !== undefined) checkSubresources(subresources, `${path}.subresources`, this.#errors);
+    for (const [index, column] of additionalPrinterColumns.entries()) {
+      checkColumn(column, `${path}.additionalPrinterColumns[${index}]`, this.#errors);
+    }
+  }
+
+  #checkSelectable({ selectableFields = [], schema }: VersionParts, where: { path: string; version: string; missing: string }): void {
+    if (selectableFields.length === 0) return;
+    const path = `${where.path}.selectableFields`;
+    const source = schema?.openAPIV3Schema;
+    if (source === undefined) {
+      this.#errors.invalid(path, "", where.missing);
+      return;
+    }
+    const structure = structureOf(source);
+    if (typeof structure === "string") this.#errors.invalid(`${where.path}.schema.openAPIV3Schema`, "", structure);
+    else {
+      const mayBeMany = this.#requirements.manySelectableFields.has(where.version);
+      checkSelectableFields(selectableFields, structure, { path, mayBeMany }, this.#errors);
+    }
+  }
+
+  #checkSchema(schema: JsonSchemaProps, { path, version, hasStatus }: { path: string; version: string; hasStatus: boolean }): void {
+    const errors = this.#errors;
+    const before = errors.causes.length;
+    const schemaPath = `${path}.openAPIV3Schema`;
+    if (hasStatus) checkRootWithStatus(schema, path, errors);
+    if (schema.nullable === true) errors.forbidden(`${schemaPath}.nullable`, "nullable cannot be true at the root");
+    const structure = this.#requirements.structural ? structureOf(schema) : undefined;
+    let rules: RuleContext | undefined;
+    if (typeof structure === "object" && this.#checkStructure(schema, structure, schemaPath)) {
+      rules = this.#ruleChecker?.begin(schema, { isUnchanged: this.#requirements.unchangedSchemas.has(version), stored: this.#requirements.stored });
+    }
+    checkSchema(schema, schemaPath, { requirements: this.#requirements, rules }, errors);
+    if (errors.causes.length === before && typeof structure === "string") errors.invalid(schemaPath, "", structure);
+    rules?.end(schemaPath, errors);
+  }
+
+  /** @returns whether it keeps the rules */
+  #checkStructure(schema: JsonSchemaProps, structure: StructuralSchema, path: string): boolean {
+    const before = this.#errors.causes.length;
+    checkStructural(schema, path, this.#errors);
+    if (this.#errors.causes.length > before) return false;
+    checkDefaults(structure, path, { requirePruned: this.#requirements.prunedDefaults, ruleChecker: this.#ruleChecker }, this.#errors);
+    return this.#errors.causes.length === before;
+  }
+}
+
+/** The structure, or upstream's words for why there is none. */
+function structureOf(schema: JsonSchemaProps): StructuralSchema | string {
+  try {
+    return parseStructuralSchema(schema);
+  } catch (error) {
+    if (error instanceof NotStructuralError) return error.message;
+    throw error;
+  }
+}
+
+const hasDefaults = (schema: JsonSchemaProps): boolean => schemaHas(schema, ({ default: value }) => (value ?? undefined) !== undefined);
+
+/** Without structure nothing can be pruned or defaulted, nor extensions be read. */
+function mustBeStructural(lifted: LiftedSpec): boolean {
+  return lifted.spec.preserveUnknownFields !== true || schemasOf(lifted).some((schema) => hasDefaults(schema) || schemaHas(schema, hasExtensions));
+}
+
+function hasExtensions(schema: JsonSchemaProps): boolean {
+  return (
+    schema["x-kubernetes-embedded-resource"] === true ||
+    schema["x-kubernetes-preserve-unknown-fields"] !== undefined ||
+    schema["x-kubernetes-int-or-string"] === true ||
+    (schema["x-kubernetes-list-map-keys"] ?? []).length > 0 ||
+    schema["x-kubernetes-list-type"] !== undefined ||
+    (schema["x-kubernetes-validations"] ?? []).length > 0
+  );
+}
+
+/** Those whose meaning is not lost when the status is looked at on its own. In upstream's words and order. */
+const fieldsBesideStatus = (
+  "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems " +
+  "MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations"
+).split(" ");
+
+function checkRootWithStatus(schema: JsonSchemaProps, path: string, errors: FieldErrors): void {
+  const set = schemaFields.filter(([, key, absent]) => isFieldSet(schema, key, absent));
+  const wrong = set.find(([goName]) => (goName === "Type" ? schema.type !== "object" : !fieldsBesideStatus.includes(goName)));
+  if (wrong === undefined) return;
+  const why = "of the schema if the status subresource is enabled";
+  if (wrong[0] === "Type") {
+    errors.invalid(`${path}.openAPIV3Schema.type`, schema.type, `only "object" is allowed as the type at the root ${why}`);
+  } else {
+    errors.invalid(`${path}.openAPIV3Schema`, goSchema(schema), `only [${fieldsBesideStatus.join(" ")}] fields are allowed at the root ${why}`);
+  }
+}

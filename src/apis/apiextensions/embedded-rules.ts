@@ -1,0 +1,79 @@
+/** Type and metadata of embedded resources. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/objectmeta/validation.go */
+import { FieldErrors } from "../../api/field-errors.ts";
+import { type ObjectMeta, parseGroupVersion } from "../../api/object.ts";
+import { validateObjectMeta } from "../../api/validation/metadata.ts";
+import { dns1035LabelProblems, pathSegmentNameProblems } from "../../api/validation/names.ts";
+import { cloneJson } from "../../lib/json/values.ts";
+import { conform, DecodeError } from "../../lib/schema/decode.ts";
+import { hasEmbedded } from "../../lib/structural-schema/coerce-metadata.ts";
+import { isJsonObject, type JsonObject } from "../../lib/structural-schema/json-object.ts";
+import { childPath, keyPath, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
+import { objectMetaSchema } from "./prune-defaults.ts";
+
+/** @param path empty at the root of a resource */
+export function validateEmbedded(value: unknown, schema: StructuralSchema, path: string, errors: FieldErrors): void {
+  if (!hasEmbedded(schema)) return;
+  const { items, additionalProperties: values } = schema;
+  if (Array.isArray(value)) {
+    if (items !== undefined) for (const [index, item] of value.entries()) validateEmbedded(item, items, `${path}[${index}]`, errors);
+    return;
+  }
+  if (!isJsonObject(value)) return;
+  if (schema.embeddedResource) validateResource(value, path, errors);
+  for (const name of Object.keys(value)) {
+    const property = schema.properties.get(name);
+    if (property !== undefined) validateEmbedded(value[name], property, childPath(path, name), errors);
+    else if (typeof values === "object") validateEmbedded(value[name], values, keyPath(path, name), errors);
+  }
+}
+
+function validateResource(object: JsonObject, path: string, errors: FieldErrors): void {
+  for (const name of ["apiVersion", "kind"]) if (!Object.hasOwn(object, name)) errors.required(childPath(path, name));
+  const { apiVersion, kind, metadata } = object;
+  if (Object.hasOwn(object, "apiVersion")) validateApiVersion(apiVersion, childPath(path, "apiVersion"), errors);
+  if (Object.hasOwn(object, "kind")) validateKind(kind, childPath(path, "kind"), errors);
+  if (Object.hasOwn(object, "metadata")) validateMetadata(metadata, childPath(path, "metadata"), errors);
+}
+
+function validateApiVersion(apiVersion: unknown, path: string, errors: FieldErrors): void {
+  if (typeof apiVersion !== "string") errors.invalid(path, apiVersion, "must be a string");
+  else if (apiVersion === "") errors.invalid(path, apiVersion, "must not be empty");
+  else if (parseGroupVersion(apiVersion) === undefined) errors.invalid(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
+}
+
+function validateKind(kind: unknown, path: string, errors: FieldErrors): void {
+  if (typeof kind !== "string") errors.invalid(path, kind, "must be a string");
+  else if (kind === "") errors.invalid(path, kind, "must not be empty");
+  else {
+    const problems = dns1035LabelProblems(kind.toLowerCase());
+    if (problems.length > 0) errors.invalid(path, kind, `may have mixed case, but should otherwise match: ${problems.join(",")}`);
+  }
+}
+
+function validateMetadata(metadata: unknown, path: string, errors: FieldErrors): void {
+  let meta: ObjectMeta;
+  try {
+    meta = conform(cloneJson(metadata ?? {}), objectMetaSchema()).object as ObjectMeta;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    errors.invalid(path, metadata, error.message);
+    return;
+  }
+  if ((meta.name ?? "") === "") meta.name = "fakename"; // An embedded resource need not have one.
+  const found = new FieldErrors();
+  const namespaced = (meta.namespace ?? "") !== "";
+  validateObjectMeta(meta, { namespaced, validateName: pathSegmentNameProblems, custom: true }, found);
+  for (const cause of found.causes) errors.causes.push({ ...cause, field: cause.field?.replace(/^metadata/, () => path) ?? path });
+}
+
+/** As Go prints a list of errors that is one error. */
+export function aggregate(errors: FieldErrors): string {
+  const texts = [...new Set(errors.causes.map(({ field, message }) => `${field}: ${message}`))];
+  return texts.length === 1 ? (texts[0] as string) : `[${texts.join(", ")}]`;
+}
+
+export function problemText({ path, value, detail }: { path: string; value: unknown; detail: string }): string {
+  const errors = new FieldErrors();
+  errors.invalid(path, value, detail);
+  return aggregate(errors);
+}

@@ -1,0 +1,245 @@
+/**
+ * What a schema of a definition may say, node by node. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation,
+ * ValidateCustomResourceDefinitionOpenAPISchema
+ */
+import { FieldErrors } from "../../api/field-errors.ts";
+import { findField } from "../../lib/structural-schema/field-path.ts";
+import {
+  itemSchema,
+  itemSchemas,
+  type JsonSchemaProps,
+  type SchemaRule,
+  sortedSchemas,
+  valueSchema,
+} from "../../lib/structural-schema/json-schema-props.ts";
+import { metaFields, NotStructuralError, parseStructuralSchema, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
+import type { RuleContext } from "./rule-checker.ts";
+import { checkMapKeysSet, nonAtomic, type Requirements, schemaTypes } from "./tolerance.ts";
+
+/** What is known from above. */
+interface Place {
+  readonly path: string;
+  readonly isRoot: boolean;
+  /** Undefined where rules are not compiled. */
+  readonly rules: RuleContext | undefined;
+  /** Why there may be no default; undefined where there may be. */
+  readonly noDefaults: string | undefined;
+  readonly insideMeta: boolean;
+  /** The nearest list or map above whose elements have no identity. */
+  readonly uncorrelatable: string | undefined;
+}
+
+/** Errors of rules come after all others. */
+interface Errors {
+  readonly schema: FieldErrors;
+  readonly rules: FieldErrors;
+}
+
+/** @param rules undefined where the schema is not structural: then rules are looked at as data alone */
+export function checkSchema(
+  schema: JsonSchemaProps,
+  path: string,
+  { requirements, rules }: { requirements: Requirements; rules: RuleContext | undefined },
+  errors: FieldErrors,
+): void {
+  const found = new SchemaRules(requirements).check(schema, {
+    path,
+    isRoot: true,
+    rules,
+    noDefaults: undefined,
+    insideMeta: false,
+    uncorrelatable: undefined,
+  });
+  errors.causes.push(...found.schema.causes, ...found.rules.causes);
+}
+
+class SchemaRules {
+  readonly #requirements: Requirements;
+
+  constructor(requirements: Requirements) {
+    this.#requirements = requirements;
+  }
+
+  check(schema: JsonSchemaProps, place: Place): Errors {
+    const errors: Errors = { schema: new FieldErrors(), rules: new FieldErrors() };
+    const { path } = place;
+    this.#checkConstructs(schema, place, errors.schema);
+    if (schema.uniqueItems === true) {
+      errors.schema.forbidden(`${path}.uniqueItems`, "uniqueItems cannot be set to true since the runtime complexity becomes quadratic");
+    }
+    this.#checkChildren(schema, place, errors);
+    if (schema["x-kubernetes-preserve-unknown-fields"] === false) {
+      errors.schema.invalid(`${path}.x-kubernetes-preserve-unknown-fields`, false, "must be true or undefined");
+    }
+    checkMapType(schema, path, errors.schema);
+    this.#checkListType(schema, path, errors.schema);
+    if (this.#requirements.mapKeysSet) checkMapKeysSet(schema, path, errors.schema);
+    const rules = schema["x-kubernetes-validations"] ?? [];
+    const leadsSomewhere = fieldFinder(schema);
+    for (const [index, rule] of rules.entries()) checkRule(rule, leadsSomewhere, `${path}.x-kubernetes-validations[${index}]`, errors.schema);
+    if (rules.length > 0 && errors.schema.empty) place.rules?.check(path, { uncorrelatable: place.uncorrelatable }, errors.rules);
+    return errors;
+  }
+
+  #checkConstructs(schema: JsonSchemaProps, { path, noDefaults, insideMeta }: Place, errors: FieldErrors): void {
+    const type = schema.type ?? "";
+    if (this.#requirements.validTypes && type !== "" && !schemaTypes.includes(type)) errors.notSupported(`${path}.type`, type, schemaTypes);
+    if ((schema.default ?? undefined) !== undefined && noDefaults !== undefined) errors.forbidden(`${path}.default`, `must not be set ${noDefaults}`);
+    const unsupported = (name: string): void => errors.forbidden(`${path}.${name}`, `${name} is not supported`);
+    if (schema.id) unsupported("id");
+    if ((schema.additionalItems ?? undefined) !== undefined) unsupported("additionalItems");
+    if (Object.keys(schema.patternProperties ?? {}).length > 0) unsupported("patternProperties");
+    if (Object.keys(schema.definitions ?? {}).length > 0) unsupported("definitions");
+    if ((schema.dependencies ?? undefined) !== undefined) unsupported("dependencies");
+    if ((schema.$ref ?? undefined) !== undefined) unsupported("$ref");
+    if (type === "null") errors.forbidden(`${path}.type`, "type cannot be set to null, use nullable as an alternative");
+    if (itemSchemas(schema).length > 0) errors.forbidden(`${path}.items`, "items must be a schema object and not an array");
+    if (insideMeta && schema["x-kubernetes-embedded-resource"] === true) {
+      errors.forbidden(`${path}.x-kubernetes-embedded-resource`, "must not be used inside of resource meta");
+    }
+  }
+
+  #checkChildren(schema: JsonSchemaProps, place: Place, errors: Errors): void {
+    const visit = (child: JsonSchemaProps, below: Partial<Place> & { path: string }): void => {
+      const found = this.check(child, { ...place, isRoot: false, rules: undefined, ...below });
+      errors.schema.causes.push(...found.schema.causes);
+      errors.rules.causes.push(...found.rules.causes);
+    };
+    const { path } = place;
+    const { additionalProperties, not, allOf = [], oneOf = [], anyOf = [] } = schema;
+    const values = valueSchema(schema);
+    const properties = sortedSchemas(schema.properties);
+    if (properties.length > 0 && additionalProperties !== undefined && additionalProperties !== true) {
+      errors.schema.forbidden(`${path}.additionalProperties`, "additionalProperties and properties are mutual exclusive");
+    }
+    if (values !== undefined) {
+      const noDefaults = place.insideMeta ? "inside additionalProperties applying to object metadata" : place.noDefaults;
+      visit(values, { path: `${path}.additionalProperties`, rules: place.rules?.values(values), noDefaults });
+    }
+    for (const [name, property] of properties) visit(property, this.#propertyPlace(schema, name, property, place));
+    if (not !== undefined) visit(not, { path: `${path}.not` });
+    for (const [name, junctors] of [["allOf", allOf] as const, ["oneOf", oneOf] as const, ["anyOf", anyOf] as const]) {
+      for (const [index, junctor] of junctors.entries()) visit(junctor, { path: `${path}.${name}[${index}]` });
+    }
+    for (const [name, definition] of sortedSchemas(schema.definitions)) visit(definition, { path: `${path}.definitions[${name}]` });
+    const uncorrelatable = schema["x-kubernetes-list-type"] === "map" ? place.uncorrelatable : (place.uncorrelatable ?? path);
+    const items = itemSchema(schema);
+    if (items !== undefined) visit(items, { path: `${path}.items`, rules: place.rules?.items(items), uncorrelatable });
+    for (const [index, item] of itemSchemas(schema).entries()) visit(item, { path: `${path}.items[${index}]`, uncorrelatable });
+    for (const [name, dependency] of Object.entries(schema.dependencies ?? {})) {
+      if (!Array.isArray(dependency)) visit(dependency as JsonSchemaProps, { path: `${path}.dependencies[${name}]` });
+    }
+  }
+
+  #propertyPlace(schema: JsonSchemaProps, name: string, property: JsonSchemaProps, place: Place): Partial<Place> & { path: string } {
+    const mapType = schema["x-kubernetes-map-type"] ?? "granular";
+    const isMeta = (place.isRoot || schema["x-kubernetes-embedded-resource"] === true) && metaFields.has(name);
+    return {
+      path: `${place.path}.properties[${name}]`,
+      rules: place.rules?.property(property, name),
+      uncorrelatable: mapType === "granular" ? place.uncorrelatable : (place.uncorrelatable ?? place.path),
+      insideMeta: place.insideMeta || isMeta,
+      noDefaults: isMeta && place.isRoot ? `in top-level ${name}` : place.noDefaults,
+    };
+  }
+
+  #checkListType(schema: JsonSchemaProps, path: string, errors: FieldErrors): void {
+    const listType = schema["x-kubernetes-list-type"];
+    const items = itemSchema(schema);
+    if (listType !== undefined && schema.type !== "array") {
+      requireType(schema, path, "must be array if x-kubernetes-list-type is specified", errors);
+    } else if (this.#requirements.atomicSetItems && listType === "set" && items !== undefined) {
+      const wrong = nonAtomic(items);
+      const said = items["x-kubernetes-list-type"] ?? null;
+      if (wrong !== undefined) errors.invalid(`${path}.items.${wrong}`, said, "must be atomic as item of a list with x-kubernetes-list-type=set");
+    }
+    const listTypePath = `${path}.x-kubernetes-list-type`;
+    if (listType !== undefined && !["atomic", "set", "map"].includes(listType)) errors.notSupported(listTypePath, listType, ["atomic", "set", "map"]);
+    const keys = schema["x-kubernetes-list-map-keys"] ?? [];
+    if (keys.length > 0 && listType !== "map") {
+      const why = "must be map if x-kubernetes-list-map-keys is non-empty";
+      if (listType === undefined) errors.required(listTypePath, why);
+      else errors.invalid(listTypePath, listType, why);
+    }
+    if (listType === "map") checkMapList(schema, keys, path, errors);
+  }
+}
+
+function requireType(schema: JsonSchemaProps, path: string, why: string, errors: FieldErrors): void {
+  if (schema.type) errors.invalid(`${path}.type`, schema.type, why);
+  else errors.required(`${path}.type`, why);
+}
+
+function checkMapType(schema: JsonSchemaProps, path: string, errors: FieldErrors): void {
+  const mapType = schema["x-kubernetes-map-type"];
+  if (mapType === undefined) return;
+  if (schema.type !== "object") requireType(schema, path, "must be object if x-kubernetes-map-type is specified", errors);
+  if (mapType !== "atomic" && mapType !== "granular") errors.notSupported(`${path}.x-kubernetes-map-type`, mapType, ["atomic", "granular"]);
+}
+
+function checkMapList(schema: JsonSchemaProps, keys: readonly string[], path: string, errors: FieldErrors): void {
+  const keysPath = `${path}.x-kubernetes-list-map-keys`;
+  if (keys.length === 0) errors.required(keysPath, "must not be empty if x-kubernetes-list-type is map");
+  const items = itemSchema(schema);
+  if (items === undefined) {
+    if (itemSchemas(schema).length === 0) errors.required(`${path}.items`, "must have a schema if x-kubernetes-list-type is map");
+    else errors.invalid(`${path}.items`, null, "must only have a single schema if x-kubernetes-list-type is map");
+    return;
+  }
+  if (items.type !== "object") {
+    errors.invalid(`${path}.items.type`, items.type ?? "", "must be object if parent array's x-kubernetes-list-type is map");
+    return;
+  }
+  const seen = new Set<string>();
+  for (const key of keys) {
+    const property = Object.hasOwn(items.properties ?? {}, key) ? items.properties?.[key] : undefined;
+    if (property === undefined) errors.invalid(keysPath, keys, "entries must all be names of item properties");
+    else if (property.type === "array" || property.type === "object") {
+      // Upstream shows the type of the items.
+      errors.invalid(`${path}.items.properties[${key}].type`, items.type, "must be a scalar type if parent array's x-kubernetes-list-type is map");
+    }
+    if (seen.has(key)) errors.invalid(keysPath, keys, "must not contain duplicate entries");
+    seen.add(key);
+  }
+}
+
+/** Sorted. */
+const ruleReasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
+const hasLineBreak = (text: string): boolean => /[\n\r]/.test(text);
+
+function checkRule(written: SchemaRule, leadsSomewhere: (fieldPath: string) => boolean, path: string, errors: FieldErrors): void {
+  const { rule = "", message = "", messageExpression = "", reason, fieldPath = "" } = written;
+  if (rule.trim() === "") errors.required(`${path}.rule`, "rule is not specified");
+  else if (message !== "" && message.trim() === "") errors.invalid(`${path}.message`, message, "must be non-empty if specified");
+  else if (hasLineBreak(message.trim())) errors.invalid(`${path}.message`, message, "must not contain line breaks");
+  else if (hasLineBreak(rule.trim()) && message.trim() === "") {
+    errors.required(`${path}.message`, "message must be specified if rule contains line breaks");
+  }
+  if (messageExpression !== "" && messageExpression.trim() === "") {
+    errors.required(`${path}.messageExpression`, "messageExpression must be non-empty if specified");
+  }
+  if (reason !== undefined && !ruleReasons.includes(reason)) errors.notSupported(`${path}.reason`, reason, ruleReasons);
+  if (fieldPath === "") return;
+  if (fieldPath.trim() === "") errors.invalid(`${path}.fieldPath`, fieldPath, "must be non-empty if specified");
+  if (hasLineBreak(fieldPath)) errors.invalid(`${path}.fieldPath`, fieldPath, "must not contain line breaks");
+  if (!leadsSomewhere(fieldPath)) errors.invalid(`${path}.fieldPath`, fieldPath, "must be a valid path");
+}
+
+/** The structure is read once for all rules of a place, and only where one names a field. */
+function fieldFinder(schema: JsonSchemaProps): (fieldPath: string) => boolean {
+  let structure: StructuralSchema | null | undefined;
+  return (fieldPath) => {
+    if (structure === undefined) structure = structureOf(schema);
+    return structure === null || findField(fieldPath, structure, { arrayNotation: true }).error === undefined;
+  };
+}
+
+/** Null where there is none, which is reported elsewhere. */
+function structureOf(schema: JsonSchemaProps): StructuralSchema | null {
+  try {
+    return parseStructuralSchema(schema);
+  } catch (error) {
+    if (error instanceof NotStructuralError) return null;
+    throw error;
+  }
+}

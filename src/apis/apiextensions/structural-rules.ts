@@ -1,0 +1,191 @@
+/** The rules of structural schemas. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema, validation.go and complete.go */
+import { FieldErrors } from "../../api/field-errors.ts";
+import { identical } from "../../lib/json/values.ts";
+import { itemSchema, type JsonSchemaProps, type SchemaMap, sortedSchemas } from "../../lib/structural-schema/json-schema-props.ts";
+import { compilePattern } from "../../lib/structural-schema/validate/value-schema.ts";
+
+type Place = "root" | "item" | "field";
+
+/** Sorted by their texts. @param schema of which a structure can be made */
+export function checkStructural(schema: JsonSchemaProps, path: string, errors: FieldErrors): void {
+  const found = new FieldErrors();
+  checkNode(schema, "root", path, found);
+  checkComplete(schema, schema, path, path, found);
+  const textOf = ({ field, message }: { field?: string; message?: string }): string => `${field}: ${message}`;
+  found.causes.sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+  errors.causes.push(...found.causes);
+}
+
+export function isStructural(schema: JsonSchemaProps): boolean {
+  const errors = new FieldErrors();
+  checkStructural(schema, "", errors);
+  return errors.empty;
+}
+
+const child = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
+const property = (path: string, name: string): string => `${child(path, "properties")}[${name}]`;
+const own = (schemas: SchemaMap | undefined, name: string): JsonSchemaProps | undefined =>
+  schemas !== undefined && Object.hasOwn(schemas, name) ? schemas[name] : undefined;
+
+function checkNode(schema: JsonSchemaProps, place: Place, path: string, errors: FieldErrors): void {
+  const items = itemSchema(schema);
+  const type = schema.type ?? "";
+  const additional = schema.additionalProperties;
+  if (type === "array" && items === undefined) errors.required(child(path, "items"), "must be specified");
+  if (items !== undefined) checkNode(items, "item", child(path, "items"), errors);
+  for (const [name, within] of sortedSchemas(schema.properties)) checkNode(within, "field", property(path, name), errors);
+  if (additional !== undefined && place === "root") errors.forbidden(child(path, "additionalProperties"), "must not be used at the root");
+  if (typeof additional === "object") checkNode(additional, "field", child(path, "additionalProperties"), errors);
+  checkIntOrString(schema, path, errors);
+  checkJunctors(schema, path, errors, intOrStringPatterns(schema));
+  checkType(schema, place, path, errors);
+  checkMetaFields(schema, place, path, errors);
+  const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
+  const hasProperties = Object.keys(schema.properties ?? {}).length > 0;
+  if (isEmbedded && schema["x-kubernetes-preserve-unknown-fields"] !== true && !hasProperties) {
+    const why = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields";
+    errors.required(child(path, "properties"), why);
+  }
+}
+
+function checkIntOrString(schema: JsonSchemaProps, path: string, errors: FieldErrors): void {
+  if (schema["x-kubernetes-int-or-string"] !== true) return;
+  for (const key of ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"] as const) {
+    if (schema[key] === true) errors.invalid(child(path, key), true, "must be false if x-kubernetes-int-or-string is true");
+  }
+}
+
+const typeMissing: Readonly<Record<Place, string>> = {
+  root: "must not be empty at the root",
+  item: "must not be empty for specified array items",
+  field: "must not be empty for specified object fields",
+};
+
+function checkType(schema: JsonSchemaProps, place: Place, path: string, errors: FieldErrors): void {
+  const type = schema.type ?? "";
+  const typePath = child(path, "type");
+  const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
+  const mayHaveNone = schema["x-kubernetes-int-or-string"] === true || schema["x-kubernetes-preserve-unknown-fields"] === true;
+  if (isEmbedded && type !== "object") {
+    const why = "must be object if x-kubernetes-embedded-resource is true";
+    if (type === "") errors.required(typePath, why);
+    else errors.invalid(typePath, type, why);
+  } else if (type === "" && !mayHaveNone) errors.required(typePath, typeMissing[place]);
+  if (isEmbedded && schema.additionalProperties !== undefined) {
+    errors.forbidden(child(path, "additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set");
+  }
+  if (place === "root" && type !== "" && type !== "object") errors.invalid(typePath, type, "must be object at the root");
+}
+
+/** Of what every resource has, its schema may say little. */
+function checkMetaFields({ properties, ...schema }: JsonSchemaProps, place: Place, path: string, errors: FieldErrors): void {
+  const isResource = place === "root" || schema["x-kubernetes-embedded-resource"] === true;
+  for (const name of ["kind", "apiVersion"]) {
+    const within = own(properties, name);
+    if (isResource && within !== undefined && within.type !== "string") {
+      errors.invalid(`${property(path, name)}.type`, within.type ?? "", "must be string");
+    }
+  }
+  const metadata = own(properties, "metadata");
+  if (metadata === undefined) return;
+  const metadataPath = property(path, "metadata");
+  if (isResource && metadata.type !== "object") errors.invalid(`${metadataPath}.type`, metadata.type ?? "", "must be object");
+  if (place === "root" && saysMoreThanNames(metadata)) {
+    errors.forbidden(metadataPath, "must not specify anything other than name and generateName, but metadata is implicitly specified");
+  }
+}
+
+/** A default is refused elsewhere. */
+function saysMoreThanNames({ type: _type, default: _default, properties = {}, ...rest }: JsonSchemaProps): boolean {
+  const names = Object.keys(properties);
+  const onlyNames = names.every((name) => name === "name" || name === "generateName");
+  return !onlyNames || Object.values(rest).some((value) => value !== undefined && value !== null && value !== false && value !== "");
+}
+
+const intOrString: readonly JsonSchemaProps[] = [{ type: "integer" }, { type: "string" }];
+
+interface Patterns {
+  /** `anyOf` is the pattern itself. */
+  readonly anyOf: boolean;
+  /** The first of `allOf` has it. */
+  readonly firstAllOf: boolean;
+}
+
+const noPatterns: Patterns = { anyOf: false, firstAllOf: false };
+
+function intOrStringPatterns({ anyOf, allOf }: JsonSchemaProps): Patterns {
+  return { anyOf: identical(anyOf, intOrString), firstAllOf: identical(allOf?.[0]?.anyOf, intOrString) };
+}
+
+function checkJunctors(schema: JsonSchemaProps, path: string, errors: FieldErrors, patterns: Patterns): void {
+  const { anyOf = [], allOf = [], oneOf = [], not, pattern } = schema;
+  if (!patterns.anyOf) for (const [index, within] of anyOf.entries()) checkNested(within, child(path, `anyOf[${index}]`), errors);
+  for (const [index, within] of allOf.entries()) {
+    checkNested(within, child(path, `allOf[${index}]`), errors, { anyOf: patterns.firstAllOf && index === 0, firstAllOf: false });
+  }
+  for (const [index, within] of oneOf.entries()) checkNested(within, child(path, `oneOf[${index}]`), errors);
+  if (not !== undefined) checkNested(not, child(path, "not"), errors);
+  if (!pattern) return;
+  const { error } = compilePattern(pattern);
+  if (error !== undefined) errors.invalid(child(path, "pattern"), pattern, `must be a valid regular expression, but isn't: ${error}`);
+}
+
+/** What may not stand within `allOf`, `anyOf`, `oneOf` and `not`, and how it would have to be. */
+const forbiddenWithin: readonly (readonly [key: keyof JsonSchemaProps, wanted: string])[] = [
+  ["default", "undefined"],
+  ["title", "empty"],
+  ["description", "empty"],
+  ["nullable", "false"],
+  ["x-kubernetes-preserve-unknown-fields", "false"],
+  ["x-kubernetes-embedded-resource", "false"],
+  ["x-kubernetes-int-or-string", "false"],
+  ["x-kubernetes-list-map-keys", "empty"],
+  ["x-kubernetes-list-type", "undefined"],
+  ["x-kubernetes-map-type", "undefined"],
+  ["x-kubernetes-validations", "empty"],
+];
+
+function checkNested(schema: JsonSchemaProps, path: string, errors: FieldErrors, patterns = noPatterns): void {
+  checkJunctors(schema, path, errors, patterns);
+  const items = itemSchema(schema);
+  if (items !== undefined) checkNested(items, child(path, "items"), errors);
+  for (const [name, within] of sortedSchemas(schema.properties)) checkNested(within, property(path, name), errors);
+  if (schema.type) errors.forbidden(child(path, "type"), "must be empty to be structural");
+  if (schema.additionalProperties !== undefined && schema.additionalProperties !== false) {
+    errors.forbidden(child(path, "additionalProperties"), "must be undefined to be structural");
+  }
+  for (const [key, wanted] of forbiddenWithin) {
+    const value = schema[key];
+    const isUnset = value === undefined || value === null || value === false || (value === "" && wanted === "empty");
+    if (!isUnset && !(Array.isArray(value) && value.length === 0)) errors.forbidden(child(path, key), `must be ${wanted} to be structural`);
+  }
+  if (own(schema.properties, "metadata") !== undefined) errors.forbidden(property(path, "metadata"), "must not be specified in a nested context");
+}
+
+/** Whatever is said of a value within a junctor is said of one that the schema itself knows. @param valuePath where it is said */
+function checkComplete(nested: JsonSchemaProps, schema: JsonSchemaProps, path: string, valuePath: string, errors: FieldErrors): void {
+  const within = (junctor: JsonSchemaProps, name: string): void => checkNestedComplete(junctor, schema, path, child(valuePath, name), errors);
+  if (nested.not !== undefined) within(nested.not, "not");
+  for (const [index, junctor] of (nested.allOf ?? []).entries()) within(junctor, `allOf[${index}]`);
+  for (const [index, junctor] of (nested.anyOf ?? []).entries()) within(junctor, `anyOf[${index}]`);
+  for (const [index, junctor] of (nested.oneOf ?? []).entries()) within(junctor, `oneOf[${index}]`);
+}
+
+function checkNestedComplete(
+  nested: JsonSchemaProps,
+  schema: JsonSchemaProps | undefined,
+  path: string,
+  valuePath: string,
+  errors: FieldErrors,
+): void {
+  if (schema === undefined) {
+    errors.required(path, `because it is defined in ${valuePath}`);
+    return;
+  }
+  checkComplete(nested, schema, path, valuePath, errors);
+  const items = itemSchema(nested);
+  if (items !== undefined) checkNestedComplete(items, itemSchema(schema), child(path, "items"), child(valuePath, "items"), errors);
+  for (const [name, within] of sortedSchemas(nested.properties)) {
+    checkNestedComplete(within, own(schema.properties, name), property(path, name), property(valuePath, name), errors);
+  }
+}

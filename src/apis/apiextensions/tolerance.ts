@@ -1,0 +1,161 @@
+/**
+ * What an update is let pass, because the stored definition is so already: rules that came later do not lock old definitions.
+ * Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation, ValidateCustomResourceDefinitionUpdate
+ */
+import { FieldErrors } from "../../api/field-errors.ts";
+import { identical } from "../../lib/json/values.ts";
+import { itemSchema, type JsonSchemaProps, schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
+import { NotStructuralError, parseStructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
+import { caBundleProblem } from "./ca-bundle.ts";
+import { type DefinitionSpec, type DefinitionStatus, type LiftedSpec, schemaOfVersion, schemasOf } from "./definition.ts";
+import { hasUnprunedDefaults } from "./prune-defaults.ts";
+import type { StoredExpressions } from "./rule-checker.ts";
+import { isStructural } from "./structural-rules.ts";
+
+export interface Requirements {
+  readonly recognizedReviewVersion: boolean;
+  readonly immutableNames: boolean;
+  readonly schema: boolean;
+  readonly validTypes: boolean;
+  readonly structural: boolean;
+  readonly prunedDefaults: boolean;
+  readonly atomicSetItems: boolean;
+  readonly mapKeysSet: boolean;
+  readonly validCaBundle: boolean;
+  /** Versions that may have more selectable fields than there may be; the empty name for what all have in common. */
+  readonly manySelectableFields: ReadonlySet<string>;
+  readonly unchangedSchemas: ReadonlySet<string>;
+  readonly stored: StoredExpressions;
+}
+
+export const selectableFieldsMax = 8;
+
+export const createRequirements: Requirements = {
+  recognizedReviewVersion: true,
+  immutableNames: false,
+  schema: true,
+  validTypes: true,
+  structural: true,
+  prunedDefaults: true,
+  atomicSetItems: true,
+  mapKeysSet: true,
+  validCaBundle: false, // Nobody is served yet.
+  manySelectableFields: new Set(),
+  unchangedSchemas: new Set(),
+  stored: { rules: new Set(), messageExpressions: new Set() },
+};
+
+export function updateRequirements(next: LiftedSpec, old: LiftedSpec, oldStatus: DefinitionStatus): Requirements {
+  const schemas = schemasOf(old);
+  const isEstablished = (oldStatus.conditions ?? []).some(({ type, status }) => type === "Established" && status === "True");
+  return {
+    recognizedReviewVersion: hasRecognizedReviewVersion(old.spec),
+    immutableNames: isEstablished,
+    schema: (old.spec.versions ?? []).every(({ schema }) => schema?.openAPIV3Schema !== undefined),
+    validTypes: !schemas.some((schema) => schemaHas(schema, ({ type = "" }) => type !== "" && !schemaTypes.includes(type))),
+    structural: schemas.every(canBeStructural),
+    prunedDefaults: !schemas.some(hasUnprunedDefaults),
+    atomicSetItems: !schemas.some((schema) => schemaHas(schema, hasNonAtomicSetItems)),
+    mapKeysSet: !schemas.some((schema) => schemaHas(schema, hasUnsetMapKeys)),
+    validCaBundle: isEstablished && hasValidCaBundle(old.spec),
+    manySelectableFields: tooManySelectableFields(next, old),
+    unchangedSchemas: unchangedSchemas(next, old),
+    stored: storedExpressions(schemas),
+  };
+}
+
+/** Sorted. */
+export const schemaTypes: readonly string[] = ["array", "boolean", "integer", "number", "object", "string"];
+
+export const recognizedReviewVersions: readonly string[] = ["v1", "v1beta1"];
+
+function hasRecognizedReviewVersion({ conversion }: DefinitionSpec): boolean {
+  const versions = conversion?.webhook?.conversionReviewVersions ?? [];
+  return versions.length === 0 || versions.some((version) => recognizedReviewVersions.includes(version));
+}
+
+function canBeStructural(schema: JsonSchemaProps): boolean {
+  try {
+    parseStructuralSchema(schema);
+    return isStructural(schema);
+  } catch (error) {
+    if (error instanceof NotStructuralError) return false;
+    throw error;
+  }
+}
+
+function hasNonAtomicSetItems(schema: JsonSchemaProps): boolean {
+  const items = itemSchema(schema);
+  return schema["x-kubernetes-list-type"] === "set" && items !== undefined && nonAtomic(items) !== undefined;
+}
+
+/** The extension that says, or fails to say, that values of a type are not looked into. */
+export function nonAtomic(items: JsonSchemaProps): "x-kubernetes-list-type" | "x-kubernetes-map-type" | undefined {
+  if (items.type === "array") return (items["x-kubernetes-list-type"] ?? "atomic") === "atomic" ? undefined : "x-kubernetes-list-type";
+  return items.type === "object" && items["x-kubernetes-map-type"] !== "atomic" ? "x-kubernetes-map-type" : undefined;
+}
+
+function hasUnsetMapKeys(schema: JsonSchemaProps): boolean {
+  const errors = new FieldErrors();
+  checkMapKeysSet(schema, "", errors);
+  return !errors.empty;
+}
+
+/** Items of sets and maps are not null, and the keys of maps are there. */
+export function checkMapKeysSet(schema: JsonSchemaProps, path: string, errors: FieldErrors): void {
+  const items = itemSchema(schema);
+  const listType = schema["x-kubernetes-list-type"];
+  if (items === undefined || (listType !== "set" && listType !== "map")) return;
+  const itemsPath = `${path}.items`;
+  if (items.nullable === true) errors.forbidden(`${itemsPath}.nullable`, `cannot be nullable when x-kubernetes-list-type is ${listType}`);
+  if (listType !== "map") return;
+  const { properties = {}, required = [] } = items;
+  for (const key of schema["x-kubernetes-list-map-keys"] ?? []) {
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    if (property === undefined) continue; // Reported elsewhere.
+    const keyPath = `${itemsPath}.properties[${key}]`;
+    if (!required.includes(key) && (property.default ?? undefined) === undefined) {
+      const why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
+      errors.required(`${keyPath}.default`, why);
+    }
+    if (property.nullable === true) {
+      errors.forbidden(`${keyPath}.nullable`, "this property is in x-kubernetes-list-map-keys, so it cannot be nullable");
+    }
+  }
+}
+
+function hasValidCaBundle({ conversion }: DefinitionSpec): boolean {
+  const bundle = conversion?.webhook?.clientConfig?.caBundle ?? "";
+  return bundle === "" || caBundleProblem(bundle) === undefined;
+}
+
+function tooManySelectableFields(next: LiftedSpec, old: LiftedSpec): ReadonlySet<string> {
+  const tolerated = new Set<string>();
+  const tolerate = (name: string, now: unknown, before: readonly unknown[] | undefined): void => {
+    if ((before?.length ?? 0) > selectableFieldsMax && identical(now, before)) tolerated.add(name);
+  };
+  tolerate("", next.common.selectableFields, old.common.selectableFields);
+  for (const { name = "", selectableFields } of next.versions) {
+    tolerate(name, selectableFields, old.versions.find((version) => version.name === name)?.selectableFields);
+  }
+  return tolerated;
+}
+
+function unchangedSchemas(next: LiftedSpec, old: LiftedSpec): ReadonlySet<string> {
+  const names = (next.spec.versions ?? []).map(({ name = "" }) => name);
+  const isOld = (name: string): boolean => old.spec.versions?.some((version) => version.name === name) === true;
+  return new Set(names.filter((name) => isOld(name) && identical(schemaOfVersion(next, name), schemaOfVersion(old, name))));
+}
+
+function storedExpressions(schemas: readonly JsonSchemaProps[]): StoredExpressions {
+  const stored = { rules: new Set<string>(), messageExpressions: new Set<string>() };
+  const collect = ({ "x-kubernetes-validations": rules = [] }: JsonSchemaProps): boolean => {
+    for (const { rule, messageExpression } of rules) {
+      stored.rules.add(rule);
+      if (messageExpression) stored.messageExpressions.add(messageExpression);
+    }
+    return false;
+  };
+  for (const schema of schemas) schemaHas(schema, collect);
+  return stored;
+}
