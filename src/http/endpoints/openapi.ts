@@ -4,7 +4,7 @@ import { gunzip } from "node:zlib";
 import type { Catalog } from "../../resource/contract.ts";
 import { type ServedGroup, servedGroups } from "../../resource/discovery.ts";
 import { type Descriptions, loadDescriptions } from "../../resource/openapi/descriptions.ts";
-import { buildV3, type DocumentSource, type Encoding, encodeV2, encodeV3, type Part, partsOf } from "../../resource/openapi/documents.ts";
+import { type DocumentSource, type Encoding, encodeV2, encodeV3, type Part, partsOf } from "../../resource/openapi/documents.ts";
 import { joinedHash, partHash } from "../../resource/openapi/part-hash.ts";
 import { readResourcesTable } from "../../resource/resources-table.ts";
 import type { RequestContext } from "../contract.ts";
@@ -73,13 +73,8 @@ export function createOpenApi({ catalog, cbor = false, enums = true, loadDescrip
   const source = async (): Promise<DocumentSource> => ({ ...settings, descriptions: await texts(), commonQuery: readResourcesTable().commonQuery });
   const v2Of = ({ groups, hash }: Surface, encoding: Encoding): Promise<Document> =>
     documents.get(`v2 ${encoding} ${hash}`, async () => encodeV2(groups, await source(), encoding));
-  const v3Of = (part: Part, hash: string): Promise<Document> =>
-    documents.get(`v3 json ${hash}`, async () => encodeV3(await buildV3(part, await source()), "json"));
-  const v3ProtobufOf = (part: Part, hash: string): Promise<Document> =>
-    documents.get(`v3 protobuf ${hash}`, async () => {
-      const json = await expand((await v3Of(part, hash)).gzipped);
-      return encodeV3(JSON.parse(json.toString()), "protobuf");
-    });
+  const v3Of = (part: Part, hash: string, encoding: Encoding): Promise<Document> =>
+    documents.get(`v3 ${encoding} ${hash}`, async () => encodeV3(part, await source(), encoding));
 
   return {
     async v2(context) {
@@ -106,7 +101,7 @@ export function createOpenApi({ catalog, cbor = false, enums = true, loadDescrip
         context.headers["cache-control"] = "public, immutable";
         context.headers.expires = new Date(context.receivedAt + yearMs).toUTCString();
       }
-      const document = await (encoding === "json" ? v3Of : v3ProtobufOf)(found.part, found.hash);
+      const document = await v3Of(found.part, found.hash, encoding);
       await sendDocument(context, document, { etag: found.hash, contentType: encoding === "json" ? "application/json" : v3ProtobufType });
     },
   };

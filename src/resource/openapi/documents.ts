@@ -1,12 +1,13 @@
 /** Whole OpenAPI documents, encoded. They are large: what is made in one go is kept small, so that other requests are served between. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ServedGroup, ServedResource } from "../discovery.ts";
-import { collectDefinitions, type GroupVersion } from "./definitions.ts";
+import { collectDefinitions, type Definitions, type GroupVersion } from "./definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
 import { type Json, openApiV2, openApiV3 } from "./dialect.ts";
-import { encodeEntry, encodeMessage, fieldHead } from "./gnostic.ts";
+import { encodeEntry, encodeMessage, messageField } from "./gnostic.ts";
 import { documentHeadV2, documentTailV2, documentV2, parameterV2, pathItemV2, schemaV2 } from "./gnostic-v2.ts";
-import { encodeDocumentV3 } from "./gnostic-v3.ts";
+import { componentsTailV3, documentHeadV3, documentV3, pathItemV3, schemaV3 } from "./gnostic-v3.ts";
+import { jsonEntry, jsonMember, jsonMembers, jsonObject } from "./json-pieces.ts";
 import { type PathItem, type PathOptions, pathsOf, topPaths } from "./operations.ts";
 import { renderPathV2, renderPathV3 } from "./render.ts";
 import { sharedParameters } from "./shared-parameters.ts";
@@ -49,114 +50,84 @@ export function partsOf(groups: readonly ServedGroup[]): Part[] {
   return [...topPaths(groups).map(([name, item]) => ({ name, resources: [], groupVersion: undefined, paths: () => [item] })), ...versions];
 }
 
-/** The document of one part. */
-export async function buildV3(part: Part, source: DocumentSource): Promise<Json> {
-  const pause = pauses();
+/** The document of one part, encoded piece by piece. */
+export async function encodeV3(part: Part, source: DocumentSource, encoding: Encoding): Promise<Buffer> {
   const definitions = collectDefinitions(openApiV3, { ...source, groupVersion: part.groupVersion });
   const rendering = { definitions, descriptions: source.descriptions };
-  const paths: Record<string, Json> = {};
-  for (const item of part.paths(source)) {
-    paths[item.path] = renderPathV3(item, rendering);
-    await pause();
+  const head = { openapi: "3.0.0", info: { title: "Kubernetes", version: source.release } };
+  const tail = { securitySchemes: { BearerToken: bearerToken } };
+  const render = (item: PathItem): Json => renderPathV3(item, rendering);
+  if (encoding === "json") {
+    const { paths, schemas } = await encodePieces(part.paths(source), render, definitions, { path: jsonEntry, definition: jsonEntry });
+    const components = jsonObject([jsonMember("schemas", jsonObject(schemas)), ...jsonMembers(tail)]);
+    return Buffer.concat(jsonObject([...jsonMembers(head), jsonMember("paths", jsonObject(paths)), jsonMember("components", components)]));
   }
-  const schemas: [string, Json][] = [];
-  for (let taken = definitions.take(); taken !== undefined; taken = definitions.take()) {
-    schemas.push(taken);
-    await pause();
-  }
-  return {
-    openapi: "3.0.0",
-    info: { title: "Kubernetes", version: source.release },
-    paths,
-    components: { schemas: Object.fromEntries(sortByName(schemas)), securitySchemes: { BearerToken: bearerToken } },
-  };
-}
-
-export function encodeV3(document: Json, encoding: Encoding): Buffer {
-  return encoding === "json" ? Buffer.from(JSON.stringify(document)) : encodeDocumentV3(document);
+  const { paths, schemas } = await encodePieces(part.paths(source), render, definitions, {
+    path: (name, value) => encodeEntry(documentV3.path, pathItemV3, name, value),
+    definition: (name, value) => encodeEntry(documentV3.schema, schemaV3, name, value),
+  });
+  const components = [...messageField(documentV3.schemas, schemas), encodeMessage(componentsTailV3, tail)];
+  return Buffer.concat([
+    encodeMessage(documentHeadV3, head),
+    ...messageField(documentV3.paths, paths),
+    ...messageField(documentV3.components, components),
+  ]);
 }
 
 /** The one document of all groups, encoded piece by piece. */
 export async function encodeV2(groups: readonly ServedGroup[], source: DocumentSource, encoding: Encoding): Promise<Buffer> {
-  const pause = pauses();
   const definitions = collectDefinitions(openApiV2, source);
   const rendering = { definitions, descriptions: source.descriptions };
-  const parameters = sharedParameters();
-  const piece = pieceEncoders[encoding];
-  const paths: [string, Buffer][] = [];
-  for (const part of partsOf(groups)) {
-    for (const item of part.paths(source)) {
-      paths.push([item.path, piece.path(item.path, renderPathV2(item, rendering, parameters.share))]);
-      await pause();
-    }
+  const shared = sharedParameters();
+  const items = partsOf(groups).flatMap((part) => part.paths(source));
+  const render = (item: PathItem): Json => renderPathV2(item, rendering, shared.share);
+  const head = { swagger: "2.0", info: { title: "Kubernetes", version: source.release } };
+  const tail = { securityDefinitions: { BearerToken: bearerToken }, security: [{ BearerToken: [] }] };
+  if (encoding === "json") {
+    const { paths, schemas } = await encodePieces(items, render, definitions, { path: jsonEntry, definition: jsonEntry });
+    const parameters = sortByName(shared.all()).map(([name, parameter]) => jsonEntry(name, parameter));
+    const sections = [
+      jsonMember("paths", jsonObject(paths)),
+      jsonMember("definitions", jsonObject(schemas)),
+      jsonMember("parameters", jsonObject(parameters)),
+    ];
+    return Buffer.concat(jsonObject([...jsonMembers(head), ...sections, ...jsonMembers(tail)]));
   }
-  const named: [string, Buffer][] = [];
-  for (let taken = definitions.take(); taken !== undefined; taken = definitions.take()) {
-    named.push([taken[0], piece.definition(...taken)]);
-    await pause();
-  }
-  const sections: Sections = {
-    head: { swagger: "2.0", info: { title: "Kubernetes", version: source.release } },
-    paths: sortByName(paths).map(([, encoded]) => encoded),
-    definitions: sortByName(named).map(([, encoded]) => encoded),
-    parameters: sortByName(parameters.all()).map(([name, parameter]) => piece.parameter(name, parameter)),
-    tail: { securityDefinitions: { BearerToken: bearerToken }, security: [{ BearerToken: [] }] },
-  };
-  return encoding === "json" ? joinJson(sections) : joinProtobuf(sections);
-}
-
-interface Sections {
-  readonly head: Json;
-  readonly paths: readonly Buffer[];
-  readonly definitions: readonly Buffer[];
-  readonly parameters: readonly Buffer[];
-  readonly tail: Json;
+  const { paths, schemas } = await encodePieces(items, render, definitions, {
+    path: (name, value) => encodeEntry(documentV2.path, pathItemV2, name, value),
+    definition: (name, value) => encodeEntry(documentV2.definition, schemaV2, name, value),
+  });
+  const parameters = sortByName(shared.all()).map(([name, parameter]) => encodeEntry(documentV2.parameter, parameterV2, name, parameter));
+  return Buffer.concat([
+    encodeMessage(documentHeadV2, head),
+    ...messageField(documentV2.paths, paths),
+    ...messageField(documentV2.definitions, schemas),
+    ...messageField(documentV2.parameters, parameters),
+    encodeMessage(documentTailV2, tail),
+  ]);
 }
 
 type EncodePiece = (name: string, value: Json) => Buffer;
-const jsonEntry: EncodePiece = (name, value) => Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
 
-const pieceEncoders: Readonly<Record<Encoding, Readonly<Record<"path" | "definition" | "parameter", EncodePiece>>>> = {
-  json: { path: jsonEntry, definition: jsonEntry, parameter: jsonEntry },
-  protobuf: {
-    path: (name, value) => encodeEntry(documentV2.path, pathItemV2, name, value),
-    definition: (name, value) => encodeEntry(documentV2.definition, schemaV2, name, value),
-    parameter: (name, value) => encodeEntry(documentV2.parameter, parameterV2, name, value),
-  },
-};
-
-function joinJson({ head, paths, definitions, parameters, tail }: Sections): Buffer {
-  const section = (name: string, pieces: readonly Buffer[]): Buffer[] => [Buffer.from(`,"${name}":{`), ...withCommas(pieces), Buffer.from("}")];
-  return Buffer.concat([
-    Buffer.from(JSON.stringify(head).slice(0, -1)),
-    ...section("paths", paths),
-    ...section("definitions", definitions),
-    ...section("parameters", parameters),
-    Buffer.from(`,${JSON.stringify(tail).slice(1)}`),
-  ]);
-}
-
-const comma = Buffer.from(",");
-
-function withCommas(pieces: readonly Buffer[]): Buffer[] {
-  return pieces.flatMap((piece, index) => (index === 0 ? [piece] : [comma, piece]));
-}
-
-function joinProtobuf({ head, paths, definitions, parameters, tail }: Sections): Buffer {
-  const section = (field: number, pieces: readonly Buffer[]): Buffer[] => [
-    fieldHead(
-      field,
-      pieces.reduce((sum, piece) => sum + piece.length, 0),
-    ),
-    ...pieces,
-  ];
-  return Buffer.concat([
-    encodeMessage(documentHeadV2, head),
-    ...section(documentV2.paths, paths),
-    ...section(documentV2.definitions, definitions),
-    ...section(documentV2.parameters, parameters),
-    encodeMessage(documentTailV2, tail),
-  ]);
+/** Encodes paths, and the definitions that they lead to, each by name. */
+async function encodePieces(
+  items: readonly PathItem[],
+  render: (item: PathItem) => Json,
+  definitions: Definitions,
+  encode: { readonly path: EncodePiece; readonly definition: EncodePiece },
+): Promise<{ paths: Buffer[]; schemas: Buffer[] }> {
+  const pause = pauses();
+  const paths: [string, Buffer][] = [];
+  for (const item of items) {
+    paths.push([item.path, encode.path(item.path, render(item))]);
+    await pause();
+  }
+  const schemas: [string, Buffer][] = [];
+  for (let taken = definitions.take(); taken !== undefined; taken = definitions.take()) {
+    schemas.push([taken[0], encode.definition(...taken)]);
+    await pause();
+  }
+  return { paths: sortByName(paths).map(([, piece]) => piece), schemas: sortByName(schemas).map(([, piece]) => piece) };
 }
 
 /** @returns what is to be called between steps: it waits a turn of the event loop when the slice is used up */

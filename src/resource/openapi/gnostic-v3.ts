@@ -1,11 +1,14 @@
 /** gnostic's `openapi.v3` messages, as far as our documents use them. */
-import { any, boolean, double, encodeMessage, entries, message, messageOf, oneOf, repeated, text, texts, type WriteMessage } from "./gnostic.ts";
+import { any, boolean, double, entries, message, messageOf, oneOf, repeated, text, type WriteMessage } from "./gnostic.ts";
+
+/** Fields of `Document`, and of `Components` in it, whose entries are written one by one. */
+export const documentV3 = { paths: 4, path: 1, components: 5, schemas: 1, schema: 1 } as const;
 
 const has = (value: unknown, key: string): boolean => Object.hasOwn(value as object, key);
 
 const reference = messageOf(() => ({ $ref: text(1) }));
-const schemaOrReference: WriteMessage = oneOf((value) => (has(value, "$ref") ? message(2, reference) : message(1, schema)));
-const single = message(1, schemaOrReference);
+export const schemaV3: WriteMessage = oneOf((value) => (has(value, "$ref") ? message(2, reference) : message(1, schema)));
+const single = message(1, schemaV3);
 
 /** A default is a number, a boolean or a text; gnostic has no place for others, and of those only says that there is one. */
 const defaultType: WriteMessage = (value, writer) => {
@@ -20,10 +23,10 @@ const schema: WriteMessage = messageOf(
     required: repeated(text(23)),
     enum: repeated(any(24)),
     type: text(25),
-    allOf: repeated(message(26, schemaOrReference)),
-    oneOf: repeated(message(27, schemaOrReference)),
+    allOf: repeated(message(26, schemaV3)),
+    oneOf: repeated(message(27, schemaV3)),
     items: message(30, (value, writer) => single(value, writer)),
-    properties: message(31, entries(1, schemaOrReference)),
+    properties: message(31, entries(1, schemaV3)),
     additionalProperties: message(32, (value, writer) => single(value, writer)),
     default: message(33, defaultType),
     description: text(34),
@@ -32,11 +35,8 @@ const schema: WriteMessage = messageOf(
   36,
 );
 
-const mediaType = messageOf(() => ({ schema: message(1, schemaOrReference) }));
-const parameter = messageOf(
-  () => ({ name: text(1), in: text(2), description: text(3), required: boolean(4), schema: message(10, schemaOrReference) }),
-  14,
-);
+const mediaType = messageOf(() => ({ schema: message(1, schemaV3) }));
+const parameter = messageOf(() => ({ name: text(1), in: text(2), description: text(3), required: boolean(4), schema: message(10, schemaV3) }), 14);
 const parameterOrReference: WriteMessage = (value, writer) => message(1, parameter)(value, writer);
 const requestBody = messageOf(() => ({ content: message(2, entries(1, mediaType)), required: boolean(3) }));
 const requestBodyOrReference: WriteMessage = (value, writer) => message(1, requestBody)(value, writer);
@@ -55,7 +55,7 @@ const operation = messageOf(
   13,
 );
 
-const pathItem = messageOf(
+export const pathItemV3: WriteMessage = messageOf(
   () => ({
     get: message(4, operation),
     put: message(5, operation),
@@ -71,23 +71,12 @@ const pathItem = messageOf(
 
 const info = messageOf(() => ({ title: text(1), version: text(6) }));
 const securityScheme = messageOf(() => ({ type: text(1), description: text(2), name: text(3), in: text(4) }));
-const components = messageOf(() => ({
-  schemas: message(1, entries(1, schemaOrReference)),
+
+/** What stands before the paths, and after the schemas. */
+export const documentHeadV3: WriteMessage = messageOf(() => ({ openapi: text(1), info: message(2, info) }));
+export const componentsTailV3: WriteMessage = messageOf(() => ({
   securitySchemes: message(
     7,
     entries(1, (value, writer) => message(1, securityScheme)(value, writer)),
   ),
 }));
-
-const document = messageOf(() => ({
-  openapi: text(1),
-  info: message(2, info),
-  paths: message(4, entries(1, pathItem)),
-  components: message(5, components),
-  security: repeated(message(6, entries(1, texts(1)))),
-}));
-
-/** @param value a whole document as JSON */
-export function encodeDocumentV3(value: unknown): Buffer {
-  return encodeMessage(document, value);
-}

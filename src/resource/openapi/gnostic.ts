@@ -23,11 +23,14 @@ export function encodeEntry(number: number, write: WriteMessage, name: string, v
   return writer.finish();
 }
 
-/** The head of a message field whose content, of so many bytes, follows. */
-export function fieldHead(field: number, length: number): Buffer {
+/** A message field whose content is there in pieces. */
+export function messageField(field: number, content: readonly Buffer[]): Buffer[] {
   const writer = new ProtobufWriter(16);
-  writer.lengthDelimited(field, length);
-  return writer.finish();
+  writer.lengthDelimited(
+    field,
+    content.reduce((sum, piece) => sum + piece.length, 0),
+  );
+  return [writer.finish(), ...content];
 }
 
 /** @param fields by JSON key @param extensions number of the field for keys that begin with `x-` */
