@@ -8,6 +8,7 @@ import {
   validatingAdmissionPolicy,
   validatingWebhookConfiguration,
 } from "./admissionregistration/kinds.ts";
+import { customResourceDefinition } from "./apiextensions/custom-resource-definition.ts";
 import { daemonSet } from "./apps/daemon-set.ts";
 import { deployment } from "./apps/deployment.ts";
 import { replicaSet } from "./apps/replica-set.ts";
@@ -63,7 +64,7 @@ const special: Readonly<Record<string, Strategy>> = {
   "admissionregistration.k8s.io/validatingadmissionpolicies": validatingAdmissionPolicy,
   "admissionregistration.k8s.io/validatingadmissionpolicybindings": admissionPolicyBinding,
   "admissionregistration.k8s.io/validatingwebhookconfigurations": validatingWebhookConfiguration,
-  "apiextensions.k8s.io/customresourcedefinitions": withGeneration,
+  "apiextensions.k8s.io/customresourcedefinitions": customResourceDefinition,
   "apiregistration.k8s.io/apiservices": apiService,
   "apps/daemonsets": daemonSet,
   "apps/deployments": deployment,
