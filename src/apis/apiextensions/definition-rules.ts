@@ -17,7 +17,7 @@ import {
   schemasOf,
   type VersionParts,
 } from "./definition.ts";
-import { goSchema, goVersions, isFieldSet, schemaFields } from "./go-form.ts";
+import { goPointer, goSchema, goVersions, isFieldSet, schemaFields } from "./go-form.ts";
 import { checkNames } from "./names-rules.ts";
 import type { RuleChecker, RuleContext } from "./rule-checker.ts";
 import { checkSchema } from "./schema-rules.ts";
@@ -72,7 +72,7 @@ function checkStatus(status: DefinitionStatus, { versions = [] }: DefinitionSpec
   const path = "status.storedVersions";
   const stored = status.storedVersions ?? [];
   if (stored.length === 0) {
-    errors.invalid(path, stored, "must have at least one stored version");
+    errors.invalid(path, status.storedVersions, "must have at least one stored version");
     return;
   }
   for (const { name = "", storage } of versions) {
@@ -178,7 +178,7 @@ class DefinitionRules {
     const problems = dns1035LabelProblems(name);
     if (problems.length > 0) this.#errors.invalid(`${path}.name`, name, problems.join(","));
     for (const problem of deprecationWarningProblems(deprecated === true, deprecationWarning)) {
-      this.#errors.invalid(`${path}.deprecationWarning`, deprecationWarning, problem);
+      this.#errors.invalid(`${path}.deprecationWarning`, goPointer(deprecationWarning ?? ""), problem);
     }
     // Of versions with one name, the first one's subresources are looked at.
     const { subresources } = this.#lifted.common.subresources

@@ -73,7 +73,7 @@ function goValue(schema: JsonSchemaProps, key: Key): unknown {
   const { items: _items, ...rest } = schema;
   switch (key) {
     case "items":
-      return { Schema: optional(itemSchema(schema)), JSONSchemas: itemSchemas(schema).length === 0 ? null : itemSchemas(schema).map(goSchema) };
+      return goItems(schema);
     case "allOf":
     case "oneOf":
     case "anyOf":
@@ -98,6 +98,16 @@ function goValue(schema: JsonSchemaProps, key: Key): unknown {
     default:
       return schema[key];
   }
+}
+
+export function goItems(schema: JsonSchemaProps): object {
+  const list = itemSchemas(schema);
+  return { Schema: optional(itemSchema(schema)), JSONSchemas: list.length === 0 ? null : list.map(goSchema) };
+}
+
+/** Text behind a pointer is printed as JSON writes it, other text as Go quotes it. */
+export function goPointer(text: string): { toJSON(): string } {
+  return { toJSON: () => text };
 }
 
 const optional = (schema: JsonSchemaProps | undefined): object | null => (schema === undefined ? null : goSchema(schema));

@@ -13,6 +13,7 @@ import {
   valueSchema,
 } from "../../lib/structural-schema/json-schema-props.ts";
 import { metaFields, NotStructuralError, parseStructuralSchema, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
+import { goItems } from "./go-form.ts";
 import type { RuleContext } from "./rule-checker.ts";
 import { checkMapKeysSet, nonAtomic, type Requirements, schemaTypes } from "./tolerance.ts";
 
@@ -183,7 +184,7 @@ function checkMapList(schema: JsonSchemaProps, keys: readonly string[], path: st
   const items = itemSchema(schema);
   if (items === undefined) {
     if (itemSchemas(schema).length === 0) errors.required(`${path}.items`, "must have a schema if x-kubernetes-list-type is map");
-    else errors.invalid(`${path}.items`, null, "must only have a single schema if x-kubernetes-list-type is map");
+    else errors.invalid(`${path}.items`, goItems(schema), "must only have a single schema if x-kubernetes-list-type is map");
     return;
   }
   if (items.type !== "object") {

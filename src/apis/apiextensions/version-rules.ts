@@ -4,6 +4,7 @@ import { isPrintable } from "../../lib/json/quote.ts";
 import { findField } from "../../lib/structural-schema/field-path.ts";
 import type { StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import type { PrinterColumn, ScaleSubresource, SelectableField, Subresources } from "./definition.ts";
+import { goPointer } from "./go-form.ts";
 import { selectableFieldsMax } from "./tolerance.ts";
 
 /** Sorted, as messages list them. */
@@ -45,7 +46,8 @@ function checkScalePath(
   if (text === "") errors.required(fieldPath);
   else if (checkSimplePath(text, fieldPath, errors) && !within.some((start) => text.startsWith(start))) {
     const places = within.map((start) => start.slice(0, -1));
-    errors.invalid(fieldPath, text, `should be a json path under ${places.length === 1 ? places[0] : `either ${places.join(" or ")}`}`);
+    const shown = field === "labelSelectorPath" ? goPointer(text) : text;
+    errors.invalid(fieldPath, shown, `should be a json path under ${places.length === 1 ? places[0] : `either ${places.join(" or ")}`}`);
   }
 }
 

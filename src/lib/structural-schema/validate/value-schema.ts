@@ -119,7 +119,12 @@ export function compilePattern(pattern: string): CompiledPattern {
     const compiled = RE2JS.compile(pattern);
     return { matches: (text) => compiled.matcher(text).find() };
   } catch (error) {
-    if (error instanceof RE2JSSyntaxException) return { error: error.message };
+    if (error instanceof RE2JSSyntaxException) return { error: goMessage(error.message) };
     throw error;
   }
+}
+
+/** RE2JS leaves out what is wrong where that is nothing. */
+function goMessage(message: string): string {
+  return message.endsWith("trailing backslash at end of expression") ? `${message}: \`\`` : message;
 }
