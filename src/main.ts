@@ -1,58 +1,12 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
-/** The command: flags, signals, exit codes. */
-import { systemClock } from "./api/clock.ts";
-import { FlagError, parseFlags, type Settings } from "./cli/flags.ts";
-import { createLogger } from "./cli/logger.ts";
-import { type RunningServer, startServer } from "./index.ts";
-
-try {
-  const line = parseFlags(process.argv.slice(2));
-  if (line.run === "print") process.stdout.write(line.text);
-  else await run(line.settings);
-} catch (error) {
-  process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
-  if (error instanceof FlagError) process.stderr.write("Run with --help for the flags there are.\n");
-  process.exit(1);
+/** The command: the server, or `cel` for people who write rules, which loads nothing of the server. */
+const [first, ...rest] = process.argv.slice(2);
+if (first === "cel") {
+  const { celCommand } = await import("./cli/cel/command.ts");
+  process.exitCode = celCommand(rest, { out: (text) => process.stdout.write(text), err: (text) => process.stderr.write(text) });
+} else {
+  const { serve } = await import("./cli/serve.ts");
+  await serve(process.argv.slice(2));
 }
 
-async function run({ server: options, loggingFormat }: Settings): Promise<void> {
-  const logger = createLogger({ format: loggingFormat, now: systemClock.now, write: (text) => process.stderr.write(text) });
-  const server = await startServer({ ...options, logger });
-  closeOnSignal(server);
-  process.stdout.write(welcome(server));
-}
-
-/** npm passes a signal on that the terminal has sent to us as well; the two come as one. */
-const echoMs = process.env.npm_lifecycle_event === undefined ? 0 : 200;
-
-/** The first signal drains, the second exits at once, with the code a shell gives to a process that a signal ended. */
-function closeOnSignal(server: RunningServer): void {
-  let firstAt: number | undefined;
-  const onSignal = (_signal: NodeJS.Signals, number: number): void => {
-    const now = performance.now();
-    if (firstAt !== undefined) {
-      if (now - firstAt >= echoMs) process.exit(128 + number);
-      return;
-    }
-    firstAt = now;
-    server.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`Error: ${error instanceof Error ? error.stack : String(error)}\n`);
-        process.exit(1);
-      },
-    );
-  };
-  process.on("SIGTERM", onSignal);
-  process.on("SIGINT", onSignal);
-}
-
-function welcome({ url, kubeconfigFile }: RunningServer): string {
-  if (kubeconfigFile === undefined) return `Serving ${url}\n`;
-  return `Serving ${url}\nkubeconfig: ${kubeconfigFile}\nNext: kubectl --kubeconfig ${shellQuote(kubeconfigFile)} get namespaces\n`;
-}
-
-/** Text that a shell reads as one word. */
-function shellQuote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
+export {};

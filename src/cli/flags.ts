@@ -309,7 +309,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
 
 function newCommand(draft: Draft): Command {
   const command = new Command("coxswain")
-    .description("A Kubernetes 1.36 API server with an embedded store.")
+    .description("A Kubernetes 1.36 API server with an embedded store. `coxswain cel --help`: tries out and checks expressions of rules.")
     .usage("[flags]")
     .helpOption(false)
     .allowExcessArguments(false)

@@ -13,11 +13,13 @@ export interface Issue {
  * `message` is what upstream prints: all issues by place, each with the line it is in and a caret below.
  */
 export class CelSyntaxError extends Error {
+  readonly source: Source;
   readonly issues: readonly Issue[];
   /** @param message what upstream says without a place, as it does of constants that cannot be made */
   constructor(source: Source, issues: readonly Issue[], message: string = source.describe(issues)) {
     super(message);
     this.name = "CelSyntaxError";
+    this.source = source;
     this.issues = issues;
   }
 }

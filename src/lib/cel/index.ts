@@ -24,6 +24,7 @@ export { compareNumbers, compareStrings, equal, isNumber } from "./values/equali
 export * from "./values/failure.ts";
 export * from "./values/int.ts";
 export { type JsonValue, jsonValue } from "./values/json.ts";
+export { formatDouble, formatSeconds } from "./values/numbers.ts";
 export { compileRegex } from "./values/regex.ts";
 export { formatTimestamp, parseTimestamp } from "./values/time.ts";
 export { typeNameOf } from "./values/type-names.ts";

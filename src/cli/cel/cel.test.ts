@@ -1,0 +1,174 @@
+/** `coxswain cel`: what it prints, and its exit codes. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { test } from "node:test";
+import { celCommand } from "./command.ts";
+
+const testdata = join(import.meta.dirname, "testdata");
+const source = join(import.meta.dirname, "../..");
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+function run(...argv: string[]): Ran {
+  let [out, err] = ["", ""];
+  const code = celCommand(argv, {
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+  });
+  return { code, out, err: err.replaceAll(`${testdata}/`, "") };
+}
+
+const data = ["--data", join(testdata, "widget.yaml")];
+const spec = ["--schema", `${join(testdata, "crd.yaml")}#/spec`];
+const port = ["--schema", `${join(testdata, "crd.yaml")}#/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/ports/items`];
+
+const rows: [what: string, argv: string[], want: Ran][] = [
+  [
+    "dynamic data",
+    ["eval", "--expr", "self.replicas <= object.maxReplicas", ...data],
+    { code: 0, out: "value:          true\ntype:           bool\nactual cost:    5\nestimated cost: 3 to 1844674407370955266\n", err: "" },
+  ],
+  [
+    "data typed by a path of properties",
+    ["eval", "--expr", "self.name + '!'", ...data, ...spec],
+    { code: 0, out: 'value:          "abc!"\ntype:           string\nactual cost:    3\nestimated cost: 3 to 11\n', err: "" },
+  ],
+  [
+    "data typed by a pointer into the document",
+    ["eval", "--expr", "type(self.port) == int && !has(self.name)", ...port],
+    {
+      code: 1,
+      out: "",
+      err: "ERROR: <input>:1:31: undefined field 'name'\n | type(self.port) == int && !has(self.name)\n | ..............................^\n",
+    },
+  ],
+  [
+    "a failure has a place",
+    ["eval", "--expr", "self.ports.map(p, p.name)", ...data],
+    {
+      code: 1,
+      out: "type:           list(dyn)\nactual cost:    31\nestimated cost: 12 to 18446744073709551615\n",
+      err: "ERROR: <input>:1:20: no such key: name\n | self.ports.map(p, p.name)\n | ...................^\n",
+    },
+  ],
+  [
+    "every kind of value",
+    [
+      "eval",
+      "--expr",
+      "[dyn(1), dyn(2u), dyn(1.5), dyn('a\"'), dyn(b'a\\xff'), dyn(null), dyn(true), dyn(duration('90s')), dyn(timestamp(0)), dyn({1: [int]}), dyn(optional.of(1)), dyn(quantity('1Ki'))]",
+    ],
+    {
+      code: 0,
+      out: 'value:          [1, 2u, 1.5, "a\\"", b"a\\xff", null, true, duration("90s"), timestamp("1970-01-01T00:00:00Z"), {1: [int]}, optional.of(1), kubernetes.Quantity("1Ki")]\ntype:           list(dyn)\nactual cost:    14\nestimated cost: 67 to 67\n',
+      err: "",
+    },
+  ],
+  [
+    "JSON",
+    ["eval", "--json", "--expr", "{'a': [dyn(9223372036854775807), dyn(1.0), dyn(b'a'), dyn(optional.none())]}"],
+    {
+      code: 0,
+      out: '{"value":{"a":[9223372036854775807,1,"YQ==",null]},"type":"map(string, list(dyn))","cost":{"actual":42,"estimated":{"min":45,"max":45}}}\n',
+      err: "",
+    },
+  ],
+  [
+    "JSON of an error",
+    ["eval", "--json", "--expr", "self.x", ...data],
+    {
+      code: 1,
+      out: '{"type":"dyn","cost":{"actual":2,"estimated":{"min":1,"max":1}},"error":"ERROR: <input>:1:5: no such key: x\\n | self.x\\n | ....^"}\n',
+      err: "",
+    },
+  ],
+  ["no expression", ["eval"], { code: 2, out: "", err: "error: required option '--expr <expression>' not specified\n" }],
+  ["an unknown flag", ["eval", "--expr", "1", "--dat", "x"], { code: 2, out: "", err: "error: unknown option '--dat'\n(Did you mean --data?)\n" }],
+  ["no such file", ["eval", "--expr", "1", "--data", join(testdata, "no")], { code: 2, out: "", err: "Error: no cannot be read: ENOENT\n" }],
+  [
+    "no such schema",
+    ["eval", "--expr", "1", "--schema", `${join(testdata, "crd.yaml")}#/spec/no`],
+    { code: 2, out: "", err: "Error: crd.yaml#/spec/no: there is no schema at this path\n" },
+  ],
+];
+
+for (const [what, argv, want] of rows) test(`cel ${argv[0]}: ${what}`, () => assert.deepEqual(run(...argv), want));
+
+test("cel check names every problem of definitions and policies", () => {
+  const { code, out, err } = run("check", join(testdata, "crd.yaml"), join(testdata, "policies.yaml"));
+  const path = "crd.yaml: CustomResourceDefinition widgets.example.com: spec.versions[0].schema.openAPIV3Schema";
+  const replicas = "policies.yaml: ValidatingAdmissionPolicy replicas: spec";
+  assert.equal(code, 1);
+  assert.deepEqual(err.trimEnd().split("\n"), [
+    `${path}.properties[spec].x-kubernetes-validations[1].rule: compilation failed: ERROR: <input>:1:5: undefined field 'replica'`,
+    " | self.replica <= 3",
+    " | ....^",
+    `${path}.properties[spec].x-kubernetes-validations[2].rule: cel expression must evaluate to a bool`,
+    `${replicas}.validations[2].expression: compilation failed: ERROR: <input>:1:8: undefined field 'user'`,
+    " | request.user == 'me'",
+    " | .......^",
+    `${replicas}.validations[4].expression: compilation failed: ERROR: <input>:1:10: undefined field 'unknown'`,
+    " | variables.unknown",
+    " | .........^",
+    `${replicas}.auditAnnotations[0].valueExpression: must evaluate to one of [string null_type] but got int`,
+    "policies.yaml: MutatingAdmissionPolicy sidecar: spec.mutations[2].jsonPatch.expression: compilation failed: ERROR: <input>:1:14: expected type of field 'op' is 'string' but provided type is 'int'",
+    " | [JSONPatch{op: 1}]",
+    " | .............^",
+  ]);
+  assert.deepEqual(out.replaceAll(`${testdata}/`, "").trimEnd().split("\n"), [
+    "crd.yaml: CustomResourceDefinition widgets.example.com: 5 expressions, 2 problems",
+    "policies.yaml: ValidatingAdmissionPolicy replicas: 10 expressions, 3 problems",
+    "policies.yaml: MutatingAdmissionPolicy sidecar: 3 expressions, 1 problem",
+  ]);
+});
+
+test("cel check prints JSON", () => {
+  const { code, out } = run("check", "--json", join(testdata, "policies.yaml"));
+  assert.equal(code, 1);
+  assert.deepEqual(
+    JSON.parse(out).map(({ kind, name, expressions, problems }: { [key: string]: unknown[] }) => [kind, name, expressions, problems?.length]),
+    [
+      ["ValidatingAdmissionPolicy", "replicas", 10, 3],
+      ["MutatingAdmissionPolicy", "sidecar", 3, 1],
+    ],
+  );
+});
+
+test("cel check of nothing says so", () => {
+  const { code, err } = run("check", join(testdata, "widget.yaml"));
+  assert.deepEqual([code, err], [0, "There is nothing to check: no definition, policy or webhook configuration.\n"]);
+});
+
+test("--help tells of both commands", () => {
+  assert.match(run("--help").out, /eval \[options\].*check \[options\] <file\.\.\.>.*Exit codes/s);
+  assert.match(run("eval", "--help").out, /--expr <expression>.*--data <file>.*--schema <file#path>.*--json/s);
+  assert.equal(run("eval", "--help").code, 0);
+});
+
+test("the command evaluates", () => {
+  const output = execFileSync(process.execPath, [join(source, "main.ts"), "cel", "eval", "--expr", "1 + 1", "--json"], { encoding: "utf8" });
+  assert.equal(output, '{"value":2,"type":"int","cost":{"actual":1,"estimated":{"min":1,"max":1}}}\n');
+});
+
+test("it loads nothing of the server", () => {
+  const loaded = new Set<string>();
+  const visit = (file: string): void => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    for (const [, path] of readFileSync(file, "utf8").matchAll(/^(?:import|export)\s(?!type\s)[^;]*?from\s+"(\.[^"]+)"/gm))
+      visit(join(dirname(file), path as string));
+  };
+  visit(join(import.meta.dirname, "command.ts"));
+  const parts = new Set([...loaded].map((file) => relative(source, file).split("/")[0]));
+  assert.deepEqual([...parts].sort(), ["api", "cel-environment", "cli", "lib"]);
+});

@@ -1,0 +1,45 @@
+/** The rules of a CustomResourceDefinition, of all its versions, as the server checks them when a definition is written. */
+import { FieldErrors } from "../../api/field-errors.ts";
+import { checkRuleFields, checkRules } from "../../cel-environment/index.ts";
+import type { JsonSchema } from "../../lib/cel/schema-types/index.ts";
+import type { Checked } from "./check.ts";
+import { isObject, type PlainObject } from "./documents.ts";
+
+export function checkDefinition(definition: PlainObject): Checked {
+  const versions = isObject(definition.spec) && Array.isArray(definition.spec.versions) ? definition.spec.versions : [];
+  const errors = new FieldErrors();
+  let expressions = 0;
+  for (const [index, version] of versions.entries()) {
+    const schema = isObject(version) && isObject(version.schema) ? version.schema.openAPIV3Schema : undefined;
+    if (!isObject(schema)) continue;
+    const path = `spec.versions[${index}].schema.openAPIV3Schema`;
+    for (const node of nodesOf(schema, path)) {
+      checkRuleFields(node.schema, node.path, errors);
+      for (const rule of node.schema["x-kubernetes-validations"] ?? []) expressions += rule.messageExpression === undefined ? 1 : 2;
+    }
+    checkRules(schema as JsonSchema, path, errors);
+  }
+  return { expressions, problems: errors.causes.map(({ field = "", message = "" }) => ({ field, message: withoutRule(message) })) };
+}
+
+/** The server's message repeats the rule, as Go prints it; here its place is enough. */
+function withoutRule(message: string): string {
+  return message.replace(/^Invalid value: \{"Rule":.*?"OptionalOldSelf":(?:null|true|false)\}: /s, "");
+}
+
+interface Node {
+  readonly schema: JsonSchema;
+  readonly path: string;
+}
+
+/** All nodes of a schema, the root first. Documents nest no deeper than the decoder lets them. */
+function nodesOf(schema: PlainObject, path: string): Node[] {
+  const below: [unknown, string][] = ["items", "additionalProperties", "not"].map((name) => [schema[name], `${path}.${name}`]);
+  for (const name of ["allOf", "anyOf", "oneOf"]) {
+    if (Array.isArray(schema[name])) below.push(...schema[name].map((nested, index): [unknown, string] => [nested, `${path}.${name}[${index}]`]));
+  }
+  const { properties } = schema;
+  if (isObject(properties))
+    below.push(...Object.entries(properties).map(([name, nested]): [unknown, string] => [nested, `${path}.properties[${name}]`]));
+  return [{ schema: schema as JsonSchema, path }, ...below.flatMap(([nested, at]) => (isObject(nested) ? nodesOf(nested, at) : []))];
+}

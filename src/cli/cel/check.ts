@@ -1,0 +1,66 @@
+/** `coxswain cel check`. */
+import { checkDefinition } from "./check-definition.ts";
+import { checkPolicy, checkWebhooks } from "./check-policy.ts";
+import { exitWrong, type Output } from "./command.ts";
+import { isObject, type PlainObject, readDocuments } from "./documents.ts";
+
+/** What is wrong with one expression. */
+export interface Problem {
+  /** Where it stands in the object, such as `spec.validations[0].expression`. */
+  readonly field: string;
+  /** With its caret, where there is one. */
+  readonly message: string;
+}
+
+export interface Checked {
+  /** How many expressions there are. */
+  readonly expressions: number;
+  readonly problems: readonly Problem[];
+}
+
+const checks = new Map<string, (object: PlainObject) => Checked>([
+  ["CustomResourceDefinition", checkDefinition],
+  ["ValidatingAdmissionPolicy", checkPolicy],
+  ["MutatingAdmissionPolicy", checkPolicy],
+  ["ValidatingWebhookConfiguration", checkWebhooks],
+  ["MutatingWebhookConfiguration", checkWebhooks],
+]);
+
+interface Found extends Checked {
+  readonly file: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** @returns the exit code @throws InputError */
+export function checkFiles(files: readonly string[], options: { readonly json?: true }, output: Output): number {
+  const found = files.flatMap(checkFile);
+  if (options.json === true) output.out(`${JSON.stringify(found, null, 2)}\n`);
+  else report(found, output);
+  return found.some(({ problems }) => problems.length > 0) ? exitWrong : 0;
+}
+
+function checkFile(file: string): Found[] {
+  const objects = readDocuments(file).flatMap(objectsOf);
+  return objects.flatMap((object) => {
+    const kind = String(object.kind);
+    const check = checks.get(kind);
+    const name = isObject(object.metadata) ? String(object.metadata.name ?? "") : "";
+    return check === undefined ? [] : [{ file, kind, name, ...check(object) }];
+  });
+}
+
+/** The items of a list, or the object itself. */
+function objectsOf(document: unknown): PlainObject[] {
+  if (!isObject(document)) return [];
+  return document.kind === "List" && Array.isArray(document.items) ? document.items.filter(isObject) : [document];
+}
+
+function report(found: readonly Found[], { out, err }: Output): void {
+  if (found.length === 0) err("There is nothing to check: no definition, policy or webhook configuration.\n");
+  for (const { file, kind, name, expressions, problems } of found) {
+    for (const { field, message } of problems) err(`${file}: ${kind} ${name}: ${field}: ${message}\n`);
+    const wrong = problems.length === 0 ? "all well" : `${problems.length} ${problems.length === 1 ? "problem" : "problems"}`;
+    out(`${file}: ${kind} ${name}: ${expressions} ${expressions === 1 ? "expression" : "expressions"}, ${wrong}\n`);
+  }
+}

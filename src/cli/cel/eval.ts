@@ -1,0 +1,132 @@
+/** `coxswain cel eval`. */
+import { newExpressions, perCallLimit } from "../../cel-environment/index.ts";
+import {
+  CelError,
+  CelSyntaxError,
+  type CelValue,
+  dynType,
+  type Environment,
+  formatType,
+  type JsonValue,
+  jsonValue,
+  type Range,
+  type SizeHints,
+} from "../../lib/cel/index.ts";
+import { declTypeOfSchema, sizeHintsOf, typeRegistry, wrapOf } from "../../lib/cel/schema-types/index.ts";
+import { exitWrong, type Output } from "./command.ts";
+import { InputError, readDocument } from "./documents.ts";
+import { formatValue, jsonOf } from "./format-value.ts";
+import { schemaAt } from "./schema-at.ts";
+
+export interface EvalOptions {
+  readonly expr: string;
+  readonly data?: string;
+  readonly oldData?: string;
+  readonly schema?: string;
+  readonly json?: true;
+}
+
+interface Outcome {
+  readonly value?: CelValue;
+  readonly type?: string;
+  readonly actualCost?: number;
+  readonly estimatedCost?: Range;
+  /** With its place and a caret. */
+  readonly error?: string;
+}
+
+/** @returns the exit code @throws InputError */
+export function evaluateExpression(options: EvalOptions, output: Output): number {
+  const outcome = evaluate(options);
+  if (options.json === true) {
+    output.out(`${formatJson(outcome)}\n`);
+  } else {
+    output.out(formatText(outcome));
+    if (outcome.error !== undefined) output.err(`${outcome.error}\n`);
+  }
+  return outcome.error === undefined ? 0 : exitWrong;
+}
+
+interface Setting {
+  readonly environment: Environment;
+  readonly bindings: ReadonlyMap<string, CelValue>;
+  readonly sizes: SizeHints | undefined;
+}
+
+function settingOf(options: EvalOptions): Setting {
+  const data = options.data === undefined ? null : readDocument(options.data);
+  const oldData = options.oldData === undefined ? null : readDocument(options.oldData);
+  if (options.schema === undefined)
+    return setting(["self", "object"], ["oldSelf", "oldObject"], jsonValue(data as JsonValue), jsonValue(oldData as JsonValue));
+  const { schema, isResourceRoot } = schemaAt(options.schema);
+  const declared = declTypeOfSchema(schema, isResourceRoot);
+  if (declared === undefined) throw new InputError(`${options.schema}: expressions cannot see data of this schema`);
+  const types = typeRegistry();
+  const type = types.typeOf(declared, "selfType");
+  const wrap = wrapOf(schema, isResourceRoot);
+  const environment = newExpressions().extend({
+    types,
+    variables: [
+      { name: "self", type },
+      { name: "oldSelf", type },
+    ],
+  });
+  return {
+    environment,
+    bindings: new Map([
+      ["self", wrap(data)],
+      ["oldSelf", wrap(oldData)],
+    ]),
+    sizes: sizeHintsOf(declared),
+  };
+}
+
+function setting(names: readonly string[], oldNames: readonly string[], data: CelValue, oldData: CelValue): Setting {
+  const bindings = new Map([...names.map((name) => [name, data] as const), ...oldNames.map((name) => [name, oldData] as const)]);
+  const variables = [...names, ...oldNames].map((name) => ({ name, type: dynType }));
+  return { environment: newExpressions().extend({ variables }), bindings, sizes: undefined };
+}
+
+function evaluate(options: EvalOptions): Outcome {
+  const { environment, bindings, sizes } = settingOf(options);
+  let outcome: Outcome = {};
+  try {
+    const checked = environment.compile(options.expr);
+    outcome = { type: formatType(checked.type), estimatedCost: environment.estimateCost(checked, sizes) };
+    const program = environment.plan(checked, { locateFailures: true });
+    try {
+      const { value, cost } = program.evaluate(bindings, { costLimit: perCallLimit });
+      return { ...outcome, value, actualCost: cost };
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error;
+      return { ...outcome, actualCost: error.cost, error: checked.source.describe([{ offset: error.offset ?? -1, message: error.message }]) };
+    }
+  } catch (error) {
+    if (error instanceof CelSyntaxError) return { ...outcome, error: error.source.describe(error.issues) };
+    throw error;
+  }
+}
+
+function formatText({ value, type, actualCost, estimatedCost }: Outcome): string {
+  const lines: string[] = [];
+  if (value !== undefined) lines.push(`value:          ${formatValue(value)}`);
+  if (type !== undefined) lines.push(`type:           ${type}`);
+  if (actualCost !== undefined) lines.push(`actual cost:    ${actualCost}`);
+  if (estimatedCost !== undefined) lines.push(`estimated cost: ${estimatedCost.min} to ${estimatedCost.max}`);
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** `{"value", "type", "cost": {"actual", "estimated": {"min", "max"}}, "error"}`, as far as there is one. */
+function formatJson({ value, type, actualCost, estimatedCost, error }: Outcome): string {
+  const cost = [
+    ...(actualCost === undefined ? [] : [`"actual":${actualCost}`]),
+    ...(estimatedCost === undefined ? [] : [`"estimated":{"min":${estimatedCost.min},"max":${estimatedCost.max}}`]),
+  ];
+  const members = [
+    ...(value === undefined ? [] : [`"value":${jsonOf(value)}`]),
+    ...(type === undefined ? [] : [`"type":${JSON.stringify(type)}`]),
+    ...(cost.length === 0 ? [] : [`"cost":{${cost.join(",")}}`]),
+    ...(error === undefined ? [] : [`"error":${JSON.stringify(error)}`]),
+  ];
+  return `{${members.join(",")}}`;
+}

@@ -1,0 +1,67 @@
+/** The schema that `--schema crd.yaml#/path` names. */
+import type { JsonSchema } from "../../lib/cel/schema-types/index.ts";
+import { InputError, isObject, type PlainObject, readDocuments } from "./documents.ts";
+
+export interface SchemaAt {
+  readonly schema: JsonSchema;
+  /** Whether it describes a whole resource: then `apiVersion`, `kind` and `metadata` can be used although it does not say so. */
+  readonly isResourceRoot: boolean;
+}
+
+/**
+ * The path is that of a JSON pointer within the document, or, when that leads to no schema, names properties (and `items`,
+ * `additionalProperties`) from the root of the schema on. Of a CustomResourceDefinition the root is the schema of its stored version.
+ * @throws InputError
+ */
+export function schemaAt(reference: string): SchemaAt {
+  const [file, fragment = ""] = split(reference);
+  const documents = readDocuments(file).filter(isObject);
+  const document = documents.find((one) => one.kind === "CustomResourceDefinition") ?? documents[0];
+  if (document === undefined) throw new InputError(`${file} has no schema`);
+  const steps = fragment
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const root = document.kind === "CustomResourceDefinition" ? storedSchema(document, file) : document;
+  const isDefinition = root !== document;
+  const found = (isDefinition ? literally(document, steps) : undefined) ?? propertyAt(root, steps) ?? literally(root, steps);
+  if (found === undefined) throw new InputError(`${reference}: there is no schema at this path`);
+  return { schema: found as JsonSchema, isResourceRoot: isDefinition && (found === root || steps.at(-1) === "openAPIV3Schema") };
+}
+
+function split(reference: string): [file: string, fragment: string | undefined] {
+  const at = reference.indexOf("#");
+  return at === -1 ? [reference, undefined] : [reference.slice(0, at), reference.slice(at + 1)];
+}
+
+function storedSchema(definition: PlainObject, file: string): PlainObject {
+  const versions = isObject(definition.spec) && Array.isArray(definition.spec.versions) ? definition.spec.versions.filter(isObject) : [];
+  const version = versions.find((one) => one.storage === true) ?? versions[0];
+  const schema = isObject(version?.schema) ? version.schema.openAPIV3Schema : undefined;
+  if (!isObject(schema)) throw new InputError(`${file}: the definition has no schema`);
+  return schema;
+}
+
+function literally(from: PlainObject, steps: readonly string[]): PlainObject | undefined {
+  let value: unknown = from;
+  for (const step of steps)
+    value = (isObject(value) || Array.isArray(value)) && Object.hasOwn(value, step) ? (value as PlainObject)[step] : undefined;
+  return isObject(value) && looksLikeSchema(value) ? value : undefined;
+}
+
+function looksLikeSchema(value: PlainObject): boolean {
+  return ["type", "properties", "items", "x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"].some((key) =>
+    Object.hasOwn(value, key),
+  );
+}
+
+function propertyAt(root: PlainObject, steps: readonly string[]): PlainObject | undefined {
+  let schema: unknown = root;
+  for (const step of steps) {
+    if (!isObject(schema)) return undefined;
+    const { properties } = schema;
+    if (isObject(properties) && Object.hasOwn(properties, step)) schema = properties[step];
+    else schema = step === "items" || step === "additionalProperties" ? schema[step] : undefined;
+  }
+  return isObject(schema) ? schema : undefined;
+}
