@@ -28,7 +28,7 @@ import { secret } from "./core/secret.ts";
 import { service } from "./core/service.ts";
 import { endpointSlice, endpoints, limitRange, node, podTemplate, serviceAccount } from "./core/small-kinds.ts";
 import { ingress, ingressClass, ipAddress, networkPolicy } from "./networking/kinds.ts";
-import { role, roleBinding } from "./rbac/kinds.ts";
+import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/kinds.ts";
 import {
   apiService,
   certificateSigningRequest,
@@ -85,8 +85,8 @@ const special: Readonly<Record<string, Strategy>> = {
   "networking.k8s.io/ipaddresses": ipAddress,
   "networking.k8s.io/networkpolicies": networkPolicy,
   "policy/poddisruptionbudgets": podDisruptionBudget,
-  "rbac.authorization.k8s.io/clusterrolebindings": roleBinding,
-  "rbac.authorization.k8s.io/clusterroles": role,
+  "rbac.authorization.k8s.io/clusterrolebindings": clusterRoleBinding,
+  "rbac.authorization.k8s.io/clusterroles": clusterRole,
   "rbac.authorization.k8s.io/rolebindings": roleBinding,
   "rbac.authorization.k8s.io/roles": role,
   "resource.k8s.io/deviceclasses": withGeneration,

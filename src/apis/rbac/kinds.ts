@@ -1,24 +1,105 @@
 /** Roles and bindings: named by any segment of a path, such as `system:node`. */
+import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { pathSegmentNameProblems } from "../../api/validation/names.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
+import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../api/validation/names.ts";
 import { deepEqual } from "../../lib/json/values.ts";
+import type { Strategy } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { items, setAbsent, struct } from "../fields.ts";
+import { items, type Part, setAbsent, struct } from "../fields.ts";
+import { validateLabelSelector } from "../label-selector.ts";
 
 const group = "rbac.authorization.k8s.io";
 
-export const role = strategy({ validateName: pathSegmentNameProblems, isolatesStatus: false });
+export const role = roleStrategy(true);
+export const clusterRole = roleStrategy(false);
+export const roleBinding = bindingStrategy(true);
+export const clusterRoleBinding = bindingStrategy(false);
 
-export const roleBinding = strategy({
-  validateName: pathSegmentNameProblems,
-  isolatesStatus: false,
-  setDefaults(object: KubeObject) {
-    setAbsent(struct(object, "roleRef"), { apiGroup: group });
-    for (const subject of items(object.subjects)) {
-      if (subject.kind === "User" || subject.kind === "Group") setAbsent(subject, { apiGroup: group });
+function roleStrategy(namespaced: boolean): Strategy {
+  const validate = (object: KubeObject, errors: FieldErrors): void => {
+    for (const [index, rule] of items(object.rules).entries()) validateRule(rule, namespaced, `rules[${index}]`, errors);
+    if (object.aggregationRule !== undefined) validateAggregation(object.aggregationRule, errors);
+  };
+  return strategy({
+    validateName: pathSegmentNameProblems,
+    isolatesStatus: false,
+    validate,
+    validateUpdate: (next, _old, errors) => validate(next, errors),
+  });
+}
+
+function validateRule(
+  { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: Part,
+  namespaced: boolean,
+  path: string,
+  errors: FieldErrors,
+): void {
+  if (verbs.length === 0) errors.required(`${path}.verbs`, "verbs must contain at least one value");
+  if (nonResourceURLs.length > 0) {
+    if (namespaced) errors.invalid(`${path}.nonResourceURLs`, nonResourceURLs, "namespaced rules cannot apply to non-resource URLs");
+    if (apiGroups.length + resources.length + resourceNames.length > 0) {
+      errors.invalid(`${path}.nonResourceURLs`, nonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs");
     }
-  },
-  validateUpdate(next, old, errors) {
-    if (!deepEqual(next.roleRef, old.roleRef)) errors.invalid("roleRef", next.roleRef, "cannot change roleRef");
-  },
-});
+    return;
+  }
+  if (apiGroups.length === 0) errors.required(`${path}.apiGroups`, "resource rules must supply at least one api group");
+  if (resources.length === 0) errors.required(`${path}.resources`, "resource rules must supply at least one resource");
+}
+
+function validateAggregation({ clusterRoleSelectors }: Part, errors: FieldErrors): void {
+  const path = "aggregationRule.clusterRoleSelectors";
+  const selectors = items(clusterRoleSelectors);
+  if (selectors.length === 0) errors.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil");
+  for (const [index, selector] of selectors.entries()) validateLabelSelector(selector, `${path}[${index}]`, errors);
+}
+
+function bindingStrategy(namespaced: boolean): Strategy {
+  const validate = (object: KubeObject, errors: FieldErrors): void => {
+    validateRoleRef(object.roleRef ?? {}, namespaced ? ["Role", "ClusterRole"] : ["ClusterRole"], errors);
+    for (const [index, subject] of items(object.subjects).entries()) validateSubject(subject, namespaced, `subjects[${index}]`, errors);
+  };
+  return strategy({
+    validateName: pathSegmentNameProblems,
+    isolatesStatus: false,
+    setDefaults(object) {
+      setAbsent(struct(object, "roleRef"), { apiGroup: group });
+      for (const subject of items(object.subjects)) {
+        if (subject.kind === "User" || subject.kind === "Group") setAbsent(subject, { apiGroup: group });
+      }
+    },
+    validate,
+    validateUpdate(next, old, errors) {
+      validate(next, errors);
+      if (!deepEqual(next.roleRef, old.roleRef)) errors.invalid("roleRef", goFields(next.roleRef), "cannot change roleRef");
+    },
+  });
+}
+
+/** As upstream's internal type has it, which the message prints. */
+function goFields({ apiGroup = "", kind = "", name = "" }: Part): Part {
+  return { APIGroup: apiGroup, Kind: kind, Name: name };
+}
+
+function validateRoleRef({ apiGroup = "", kind = "", name = "" }: Part, kinds: readonly string[], errors: FieldErrors): void {
+  if (apiGroup !== group) errors.notSupported("roleRef.apiGroup", apiGroup, [group]);
+  if (!kinds.includes(kind)) errors.notSupported("roleRef.kind", kind, kinds);
+  if (name === "") errors.required("roleRef.name");
+  else addInvalid(errors, "roleRef.name", name, pathSegmentNameProblems(name));
+}
+
+function validateSubject(
+  { kind = "", name = "", namespace = "", apiGroup = "" }: Part,
+  namespaced: boolean,
+  path: string,
+  errors: FieldErrors,
+): void {
+  if (name === "") errors.required(`${path}.name`);
+  if (kind === "User" || kind === "Group") {
+    if (apiGroup !== group) errors.notSupported(`${path}.apiGroup`, apiGroup, [group]);
+  } else if (kind === "ServiceAccount") {
+    if (name !== "") addInvalid(errors, `${path}.name`, name, dnsSubdomainProblems(name));
+    if (apiGroup !== "") errors.notSupported(`${path}.apiGroup`, apiGroup, [""]);
+    if (!namespaced && namespace === "") errors.required(`${path}.namespace`);
+  } else errors.notSupported(`${path}.kind`, kind, ["ServiceAccount", "User", "Group"]);
+}
