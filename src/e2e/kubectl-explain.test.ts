@@ -13,6 +13,20 @@ const full = process.env.COXSWAIN_TEST_FULL === "1";
 const found = kubectls();
 const versions = full ? found : found.slice(-1);
 
+/** A kind that no kubectl before 1.36 knows; the conditions are a list with keys. */
+function policy(...conditions: string[]): string {
+  return `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: checked}
+spec:
+  reinvocationPolicy: Never
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}
+  matchConditions: [${conditions.map((name) => `{name: ${name}, expression: "true"}`).join(", ")}]
+  mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[]"}}]
+`;
+}
+
 const files: Record<string, string> = {
   "unknown.yaml": `
 apiVersion: v1
@@ -37,6 +51,8 @@ kind: Deployment
 metadata: {name: checked}
 spec: {replicas: three, selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, spec: {containers: [{name: a, image: b}]}}}
 `,
+  "policy.yaml": policy("first", "second"),
+  "changed.yaml": policy("first", "third"),
   "kind.yaml": `
 apiVersion: example.com/v1
 kind: Ship
@@ -120,6 +136,9 @@ const rows: Row[] = [
     /json: cannot unmarshal string into Go struct field DeploymentSpec\.spec\.replicas of type int32$/,
     "fails",
   ],
+  ["apply -f policy.yaml", /^mutatingadmissionpolicy\.admissionregistration\.k8s\.io\/checked created$/],
+  ["apply -f changed.yaml -v=8", /\$setElementOrder\/matchConditions[\s\S]*Content-Type: application\/strategic-merge-patch\+json/],
+  ["get mutatingadmissionpolicy checked -o jsonpath={.spec.matchConditions[*].name}", /^first third$/],
   ["create -f kind.yaml", /no matches for kind "Ship" in version "example\.com\/v1"/, "fails"],
   ["create -f kind.yaml --validate=false", /no matches for kind "Ship" in version "example\.com\/v1"/, "fails"],
 ];
