@@ -34,28 +34,32 @@ export interface Grant {
   readonly subject: Subject;
 }
 
-/** Grants of one scope, by subject. */
-type Scope = Map<string, Grant[]>;
+/** Grants of one scope, by the name of who they are for; service accounts are users. */
+interface Scope {
+  readonly users: Map<string, Grant[]>;
+  readonly groups: Map<string, Grant[]>;
+}
 
 export class Policy {
   /** By key in the store. */
   readonly #bindings = new Map<string, Binding>();
   readonly #roles = new Map<string, Role>();
-  /** By namespace and name. */
-  readonly #byName = new Map<string, Role>();
+  /** By namespace, empty for ClusterRoles, and by name. */
+  readonly #byName = new Map<string, Map<string, Role>>();
   /** By namespace; empty for all the cluster. */
   readonly #scopes = new Map<string, Scope>();
 
   /** @param key of the role in the store @param role undefined when it is gone */
   setRole(key: string, role: Role | undefined): void {
     const old = this.#roles.get(key);
-    if (old !== undefined) this.#byName.delete(roleKey(old.namespace, old.name));
+    if (old !== undefined) this.#byName.get(old.namespace)?.delete(old.name);
     if (role === undefined) {
       this.#roles.delete(key);
       return;
     }
     this.#roles.set(key, role);
-    this.#byName.set(roleKey(role.namespace, role.name), role);
+    const named = this.#byName.get(role.namespace) ?? new Map<string, Role>();
+    this.#byName.set(role.namespace, named.set(role.name, role));
   }
 
   /** @param key of the binding in the store @param binding undefined when it is gone */
@@ -80,69 +84,57 @@ export class Policy {
 
   /** @param namespace empty for a ClusterRole */
   role(namespace: string, name: string): Role | undefined {
-    return this.#byName.get(roleKey(namespace, name));
+    return this.#byName.get(namespace)?.get(name);
   }
 
   /** What is granted to the user: in all the cluster, and then in the namespace, when one is given. A binding may come twice. */
-  *grants(user: UserInfo, namespace: string): Generator<Grant, void, void> {
-    yield* this.#grantsOf(user, "");
-    if (namespace !== "") yield* this.#grantsOf(user, namespace);
-  }
-
-  *#grantsOf({ name, groups }: UserInfo, namespace: string): Generator<Grant, void, void> {
-    const scope = this.#scopes.get(namespace);
-    if (scope === undefined) return;
-    yield* scope.get(userKey(name)) ?? none;
-    for (const group of groups) yield* scope.get(groupKey(group)) ?? none;
+  *grants({ name, groups }: UserInfo, namespace: string): Generator<Grant, void, void> {
+    for (const scope of [this.#scopes.get(""), namespace === "" ? undefined : this.#scopes.get(namespace)]) {
+      if (scope === undefined) continue;
+      yield* scope.users.get(name) ?? none;
+      for (const group of groups) yield* scope.groups.get(group) ?? none;
+    }
   }
 
   #index(binding: Binding): void {
     let scope = this.#scopes.get(binding.namespace);
     if (scope === undefined) {
-      scope = new Map();
+      scope = { users: new Map(), groups: new Map() };
       this.#scopes.set(binding.namespace, scope);
     }
     for (const subject of binding.subjects) {
-      const key = subjectKey(subject, binding.namespace);
-      if (key === undefined) continue;
-      const grants = scope.get(key);
-      const grant = { binding, subject };
-      if (grants === undefined) scope.set(key, [grant]);
-      else grants.push(grant);
+      const place = placeOf(scope, subject, binding.namespace);
+      if (place === undefined) continue;
+      const grants = place.grants.get(place.name) ?? [];
+      grants.push({ binding, subject });
+      place.grants.set(place.name, grants);
     }
   }
 
   #forget(binding: Binding): void {
-    const scope = this.#scopes.get(binding.namespace) as Scope;
+    const scope = this.#scopes.get(binding.namespace);
+    if (scope === undefined) return; // Nobody is bound there any more.
     for (const subject of binding.subjects) {
-      const key = subjectKey(subject, binding.namespace);
-      const rest = key === undefined ? undefined : scope.get(key)?.filter((grant) => grant.binding !== binding);
-      if (key === undefined || rest === undefined) continue;
-      if (rest.length === 0) scope.delete(key);
-      else scope.set(key, rest);
+      const place = placeOf(scope, subject, binding.namespace);
+      const rest = place?.grants.get(place.name)?.filter((grant) => grant.binding !== binding);
+      if (place === undefined || rest === undefined) continue;
+      if (rest.length === 0) place.grants.delete(place.name);
+      else place.grants.set(place.name, rest);
     }
-    if (scope.size === 0) this.#scopes.delete(binding.namespace);
+    if (scope.users.size === 0 && scope.groups.size === 0) this.#scopes.delete(binding.namespace);
   }
 }
 
 const none: readonly Grant[] = [];
 
-function roleKey(namespace: string, name: string): string {
-  return `${namespace}/${name}`;
-}
-
-function userKey(name: string): string {
-  return `u:${name}`;
-}
-
-function groupKey(name: string): string {
-  return `g:${name}`;
-}
-
 /** @returns undefined for a subject that is nobody */
-function subjectKey({ kind, name, namespace }: Subject, bindingNamespace: string): string | undefined {
-  if (kind === "User") return userKey(name);
-  if (kind === "Group") return groupKey(name);
+function placeOf(
+  scope: Scope,
+  { kind, name, namespace }: Subject,
+  bindingNamespace: string,
+): { grants: Map<string, Grant[]>; name: string } | undefined {
+  if (kind === "User") return { grants: scope.users, name };
+  if (kind === "Group") return { grants: scope.groups, name };
   const home = namespace === "" ? bindingNamespace : namespace;
-  return kind === "ServiceAccount" && home !== "" ? userKey(serviceAccountUser(home, name)) : undefined;
+  return kind === "ServiceAccount" && home !== "" ? { grants: scope.users, name: serviceAccountUser(home, name) } : undefined;
 }

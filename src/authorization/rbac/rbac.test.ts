@@ -140,6 +140,13 @@ for (const [what, bound, user, decision, reason] of decisions) {
   });
 }
 
+test("a binding for nobody goes after the last for somebody", () => {
+  const policy = policyOf([], [binding("nobody", "n", toRole("r")), binding("ann", "n", toRole("r"), subject("User", "ann"))]);
+  policy.setBinding("bn/ann", undefined);
+  policy.setBinding("bn/nobody", undefined);
+  assert.deepEqual([...policy.bindingKeys()], []);
+});
+
 test("several unsound bindings are told of, each once", () => {
   const bindings = ["x", "y", "x"].map((name, index) => binding(`b${index}`, "", toClusterRole(name), subject("User", "ann")));
   assert.deepEqual(rbacAuthorizer(policyOf([], bindings))(base), {

@@ -19,8 +19,8 @@ export function ruleAllows(rule: PolicyRule, request: RuleRequest): boolean {
   return names(rule.apiGroups, request.group) && resourceMatches(rule.resources, request) && nameMatches(rule.resourceNames, request.name);
 }
 
-function names(listed: readonly string[] = [], wanted: string): boolean {
-  return listed.includes(wanted) || listed.includes("*");
+function names(listed: readonly string[] | undefined, wanted: string): boolean {
+  return listed?.some((each) => each === wanted || each === "*") ?? false;
 }
 
 /** `pods`, `pods/log`, `*` for all of them, or `*` before a subresource. */
