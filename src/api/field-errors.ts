@@ -64,7 +64,7 @@ export class FieldErrors {
   }
 
   tooLong(path: string, bytesMax: number): void {
-    this.#add("FieldValueTooLong", path, `Too long: may not be more than ${bytesMax} bytes`);
+    this.#add("FieldValueTooLong", path, `Too long: may not be more than ${bytesMax} ${bytesMax === 1 ? "byte" : "bytes"}`);
   }
 
   /** A mistake of ours. */
@@ -73,7 +73,7 @@ export class FieldErrors {
   }
 
   tooMany(path: string, count: number, countMax: number): void {
-    this.#add("FieldValueTooMany", path, `Too many: ${count}: must have at most ${countMax} items`);
+    this.#add("FieldValueTooMany", path, `Too many: ${count}: must have at most ${countMax} ${countMax === 1 ? "item" : "items"}`);
   }
 
   #add(reason: string, field: string, message: string): void {
