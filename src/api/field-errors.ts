@@ -1,18 +1,14 @@
 /** Collects everything that is wrong with one object, so that all of it comes back at once. Source: apimachinery's util/validation/field. */
 
+import { encodeAny } from "../lib/json/encode-any.ts";
+import { formatGoNumber, GoPrinted } from "../lib/json/go-value.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { StatusCause } from "./errors.ts";
 
-/** Go's JSON writes `<`, `>` and `&` so that they are safe in HTML. */
-const htmlUnsafe = /[<>&\u2028\u2029]/g;
-const escapeHtml = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-
 const bodyOfValue = (value: unknown): string => {
-  if (value === undefined || value === null) return "null";
   if (typeof value === "string") return quoteGo(value);
-  if (typeof value === "bigint") return String(value);
-  const text = JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? Number(part) : part));
-  return text.replace(htmlUnsafe, escapeHtml);
+  if (typeof value === "number") return formatGoNumber(value);
+  return value instanceof GoPrinted ? value.text : encodeAny(value);
 };
 
 /** In the place of a value that is not shown. */

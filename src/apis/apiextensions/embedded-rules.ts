@@ -7,6 +7,7 @@ import { cloneJson } from "../../lib/json/values.ts";
 import { conform, DecodeError } from "../../lib/schema/decode.ts";
 import { hasEmbedded } from "../../lib/structural-schema/coerce-metadata.ts";
 import { isJsonObject, type JsonObject } from "../../lib/structural-schema/json-object.ts";
+import { sortKeys } from "../../lib/structural-schema/sorted-json.ts";
 import { childPath, keyPath, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { objectMetaSchema } from "./prune-defaults.ts";
 
@@ -36,13 +37,13 @@ function validateResource(object: JsonObject, path: string, errors: FieldErrors)
 }
 
 function validateApiVersion(apiVersion: unknown, path: string, errors: FieldErrors): void {
-  if (typeof apiVersion !== "string") errors.invalid(path, apiVersion, "must be a string");
+  if (typeof apiVersion !== "string") errors.invalid(path, sortKeys(apiVersion), "must be a string");
   else if (apiVersion === "") errors.invalid(path, apiVersion, "must not be empty");
   else if (parseGroupVersion(apiVersion) === undefined) errors.invalid(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
 }
 
 function validateKind(kind: unknown, path: string, errors: FieldErrors): void {
-  if (typeof kind !== "string") errors.invalid(path, kind, "must be a string");
+  if (typeof kind !== "string") errors.invalid(path, sortKeys(kind), "must be a string");
   else if (kind === "") errors.invalid(path, kind, "must not be empty");
   else {
     const problems = dns1035LabelProblems(kind.toLowerCase());
@@ -56,7 +57,7 @@ function validateMetadata(metadata: unknown, path: string, errors: FieldErrors):
     meta = conform(cloneJson(metadata ?? {}), objectMetaSchema()).object as ObjectMeta;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    errors.invalid(path, metadata, error.message);
+    errors.invalid(path, sortKeys(metadata), error.message);
     return;
   }
   if ((meta.name ?? "") === "") meta.name = "fakename"; // An embedded resource need not have one.

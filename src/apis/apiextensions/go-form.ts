@@ -1,4 +1,6 @@
 /** Parts of a definition as upstream's errors print them: internal types, whose fields have no JSON names, in their order. */
+import { encodeString } from "../../lib/json/encode-any.ts";
+import { GoPrinted } from "../../lib/json/go-value.ts";
 import {
   itemSchema,
   itemSchemas,
@@ -106,8 +108,8 @@ export function goItems(schema: JsonSchemaProps): object {
 }
 
 /** Text behind a pointer is printed as JSON writes it, other text as Go quotes it. */
-export function goPointer(text: string): { toJSON(): string } {
-  return { toJSON: () => text };
+export function goPointer(text: string): GoPrinted {
+  return new GoPrinted(encodeString(text));
 }
 
 const optional = (schema: JsonSchemaProps | undefined): object | null => (schema === undefined ? null : goSchema(schema));

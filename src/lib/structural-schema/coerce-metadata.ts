@@ -6,6 +6,7 @@ import { cloneJson, setMember } from "../json/values.ts";
 import { conform, DecodeError } from "../schema/decode.ts";
 import type { Struct } from "../schema/schema.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
+import { sortKeys } from "./sorted-json.ts";
 import { childPath, keyPath, type StructuralSchema } from "./structural-schema.ts";
 
 export interface CoerceOptions {
@@ -56,7 +57,7 @@ function coerceFields(object: JsonObject, schema: StructuralSchema, path: string
 function coerceMetaField(object: JsonObject, name: string, path: string, options: CoerceOptions): CoerceProblem | undefined {
   if (name === "metadata") return coerceObjectMeta(object, childPath(path, name), options);
   if ((name !== "apiVersion" && name !== "kind") || typeof object[name] === "string") return undefined;
-  if (!options.dropInvalidFields) return { path: childPath(path, name), value: object[name], detail: "must be a string" };
+  if (!options.dropInvalidFields) return { path: childPath(path, name), value: sortKeys(object[name]), detail: "must be a string" };
   delete object[name];
   return undefined;
 }
@@ -65,7 +66,7 @@ function coerceObjectMeta(object: JsonObject, path: string, options: CoerceOptio
   const { metadata } = object;
   const whole = decodeMeta(metadata, path, options);
   if (typeof whole !== "string") setMember(object, "metadata", whole);
-  else if (!options.dropInvalidFields) return { path, value: metadata, detail: whole };
+  else if (!options.dropInvalidFields) return { path, value: sortKeys(metadata), detail: whole };
   else if (isJsonObject(metadata)) setMember(object, "metadata", fieldByField(metadata, path, options));
   return undefined;
 }

@@ -19,10 +19,24 @@ export class Correlation {
     this.schema = schema;
   }
 
-  /** Compared once. Items of map lists in another order are a change. */
+  /** Compared once. As upstream has it, what the schema does not know counts as changed, and so do items of map lists in another order. */
   get isUnchanged(): boolean {
-    this.#isUnchanged ??= identical(this.value, this.old);
+    this.#isUnchanged ??= this.#compare();
     return this.#isUnchanged;
+  }
+
+  #compare(): boolean {
+    const { value, old } = this;
+    if (Array.isArray(value)) return Array.isArray(old) && value.length === old.length && this.#sameItems(value, old);
+    if (!isJsonObject(value)) return identical(value, old);
+    if (!isJsonObject(old)) return false;
+    const names = Object.keys(value);
+    return names.length === Object.keys(old).length && names.every((name) => this.field(name)?.isUnchanged === true);
+  }
+
+  #sameItems(value: readonly unknown[], old: readonly unknown[]): boolean {
+    if (this.schema.listType !== "map" || this.schema.items === undefined) return identical(value, old);
+    return value.every((_item, index) => this.item(index)?.isUnchanged === true);
   }
 
   /** Undefined where the field is new, gone, or not in the schema. */

@@ -1,3 +1,5 @@
+import { setMember } from "../json/values.ts";
+
 /** JSON with sorted keys, so that equal values have equal texts. */
 export function sortedJson(value: unknown): string {
   if (typeof value === "bigint") return String(value);
@@ -7,4 +9,13 @@ export function sortedJson(value: unknown): string {
     .sort()
     .map((key) => `${JSON.stringify(key)}:${sortedJson((value as Record<string, unknown>)[key])}`);
   return `{${members.join(",")}}`;
+}
+
+/** A copy whose objects have their keys sorted, as Go prints maps. */
+export function sortKeys(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sortKeys);
+  const sorted: Record<string, unknown> = {};
+  for (const key of Object.keys(value).sort()) setMember(sorted, key, sortKeys((value as Record<string, unknown>)[key]));
+  return sorted;
 }

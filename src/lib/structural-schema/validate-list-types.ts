@@ -4,7 +4,7 @@
 
 import type { ErrorSink } from "./error-sink.ts";
 import { isJsonObject, type JsonObject, memberOf } from "./json-object.ts";
-import { sortedJson } from "./sorted-json.ts";
+import { sortedJson, sortKeys } from "./sorted-json.ts";
 import { childPath, keyPath, type StructuralSchema } from "./structural-schema.ts";
 
 /** @param value of a schema that is an object @param path empty at the root of a resource */
@@ -29,7 +29,7 @@ function checkFields(value: unknown, schema: StructuralSchema, path: string, err
 }
 
 function checkList(list: readonly unknown[], schema: StructuralSchema, path: string, errors: ErrorSink): void {
-  if (schema.listType === "set") for (const index of repeated(list)) errors.duplicate(`${path}[${index}]`, list[index]);
+  if (schema.listType === "set") for (const index of repeated(list)) errors.duplicate(`${path}[${index}]`, sortKeys(list[index]));
   if (schema.listType === "map") checkMapKeys(list, schema.listMapKeys, path, errors);
   const { items } = schema;
   if (items === undefined || !hasListTypes(items)) return;
@@ -39,12 +39,12 @@ function checkList(list: readonly unknown[], schema: StructuralSchema, path: str
 function checkMapKeys(list: readonly unknown[], keys: readonly string[], path: string, errors: ErrorSink): void {
   const wrong = list.findIndex((item) => item !== null && !isJsonObject(item));
   if (wrong !== -1) {
-    errors.invalid(`${path}[${wrong}]`, list[wrong], "must be an object for an array of list-type map");
+    errors.invalid(`${path}[${wrong}]`, sortKeys(list[wrong]), "must be an object for an array of list-type map");
     return;
   }
   if (list.length <= 1) return;
   const found = list.map((item) => keysOf(item as JsonObject | null, keys));
-  for (const index of repeated(found)) errors.duplicate(`${path}[${index}]`, found[index]);
+  for (const index of repeated(found)) errors.duplicate(`${path}[${index}]`, sortKeys(found[index]));
 }
 
 function keysOf(item: JsonObject | null, keys: readonly string[]): JsonObject {

@@ -26,16 +26,6 @@ export function toInt64(value: JsonNumber): JsonNumber {
 
 const clamp = (value: bigint): bigint => (value > int64Max ? int64Max : value < int64Min ? int64Min : value);
 
-/** With `%v`. */
-export function formatNumber(value: JsonNumber): string {
-  if (typeof value === "bigint") return String(value);
-  if (Number.isInteger(value) && Math.abs(value) < 1e21) return BigInt(value).toString();
-  const [mantissa, exponent] = value.toExponential().split("e") as [string, string];
-  const power = Number(exponent);
-  if (power >= -4 && power < 21) return String(value);
-  return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
-}
-
 const epsilon = 1e-9;
 
 /** Positive ones within the rounding that division brings. Source: go-openapi/swag, IsFloat64AJSONInteger */

@@ -2,14 +2,15 @@
  * Bounds, factors and ranges of numbers. A rule gives undefined where the number keeps it. Source: kube-openapi pkg/validation/validate, values.go
  * and validator.go
  */
-import { formatNumber, int64Max, int64Min, isInt64, isJsonInteger, type JsonNumber, toInt64 } from "./go-numbers.ts";
+import { formatGoFloat, GoPrinted } from "../../json/go-value.ts";
+import { int64Max, int64Min, isInt64, isJsonInteger, type JsonNumber, toInt64 } from "./go-numbers.ts";
 import type { ValueSchema } from "./value-schema.ts";
 
 export interface NumberProblem {
   /** After the path. */
   readonly detail: string;
   /** What the problem is said of; undefined for those that upstream says of nothing, without a field. */
-  readonly value: JsonNumber | undefined;
+  readonly value: JsonNumber | GoPrinted | undefined;
 }
 
 /** In upstream's order: the value's range, `multipleOf`, `minimum`, `maximum`. */
@@ -52,30 +53,51 @@ function fits(value: JsonNumber, type: string, format: string): boolean {
   return type !== "number" || format !== "float" || Number.isFinite(Math.fround(Number(value)));
 }
 
-/** @param exact whether the factor is of the schema's type: then integers are looked at as such */
-function multipleProblem(value: JsonNumber, factor: JsonNumber, { exact, path }: { exact: boolean; path: string }): NumberProblem | undefined {
-  const asInteger = exact && isInt64(value);
-  const by = asInteger ? toInt64(factor) : Number(factor);
-  if (by <= 0) return { detail: `factor MultipleOf declared for ${path} must be positive: ${formatNumber(by)}`, value: by };
-  if (asInteger ? BigInt(value) % BigInt(by) === 0n : isJsonInteger(quotient(Number(value), Number(by)))) return undefined;
-  return { detail: `should be a multiple of ${formatNumber(by)}`, value };
+/** A number and a bound of it, both int64 where the number is one and the bound can be, else both float64. */
+interface Pair {
+  readonly value: JsonNumber;
+  readonly bound: JsonNumber;
+  /** As messages show them. */
+  readonly shownValue: JsonNumber | GoPrinted;
+  readonly shownBound: string;
 }
 
-const quotient = (value: number, factor: number): number => (factor < 1 ? (1 / factor) * value : value / factor);
+/** @param exact whether the bound is of the schema's type */
+function pairOf(value: JsonNumber, bound: JsonNumber, exact: boolean): Pair {
+  if (exact && isInt64(value)) {
+    const integer = toInt64(bound);
+    return { value, bound: integer, shownValue: value, shownBound: String(integer) };
+  }
+  const float = Number(value);
+  return { value: float, bound: Number(bound), shownValue: new GoPrinted(formatGoFloat(float)), shownBound: formatGoFloat(Number(bound)) };
+}
+
+function multipleProblem(value: JsonNumber, factor: JsonNumber, { exact, path }: { exact: boolean; path: string }): NumberProblem | undefined {
+  const pair = pairOf(value, factor, exact);
+  if (pair.bound <= 0) {
+    const shown = exact && isInt64(value) ? pair.bound : new GoPrinted(pair.shownBound);
+    return { detail: `factor MultipleOf declared for ${path} must be positive: ${pair.shownBound}`, value: shown };
+  }
+  const isMultiple = exact && isInt64(value) ? BigInt(value) % BigInt(pair.bound) === 0n : isJsonInteger(quotient(pair.value, pair.bound));
+  return isMultiple ? undefined : { detail: `should be a multiple of ${pair.shownBound}`, value: pair.shownValue };
+}
+
+const quotient = (value: JsonNumber, factor: JsonNumber): number =>
+  factor < 1 ? (1 / Number(factor)) * Number(value) : Number(value) / Number(factor);
 
 interface Bound {
   readonly exact: boolean;
   readonly exclusive: boolean;
 }
 
-function minimumProblem(value: JsonNumber, bound: JsonNumber, { exact, exclusive }: Bound): NumberProblem | undefined {
-  const minimum = exact && isInt64(value) ? toInt64(bound) : Number(bound);
-  if (exclusive ? value > minimum : value >= minimum) return undefined;
-  return { detail: `should be greater than ${exclusive ? "" : "or equal to "}${formatNumber(minimum)}`, value };
+function minimumProblem(number: JsonNumber, minimum: JsonNumber, { exact, exclusive }: Bound): NumberProblem | undefined {
+  const { value, bound, shownValue, shownBound } = pairOf(number, minimum, exact);
+  if (exclusive ? value > bound : value >= bound) return undefined;
+  return { detail: `should be greater than ${exclusive ? "" : "or equal to "}${shownBound}`, value: shownValue };
 }
 
-function maximumProblem(value: JsonNumber, bound: JsonNumber, { exact, exclusive }: Bound): NumberProblem | undefined {
-  const maximum = exact && isInt64(value) ? toInt64(bound) : Number(bound);
-  if (exclusive ? value < maximum : value <= maximum) return undefined;
-  return { detail: `should be less than ${exclusive ? "" : "or equal to "}${formatNumber(maximum)}`, value };
+function maximumProblem(number: JsonNumber, maximum: JsonNumber, { exact, exclusive }: Bound): NumberProblem | undefined {
+  const { value, bound, shownValue, shownBound } = pairOf(number, maximum, exact);
+  if (exclusive ? value < bound : value <= bound) return undefined;
+  return { detail: `should be less than ${exclusive ? "" : "or equal to "}${shownBound}`, value: shownValue };
 }

@@ -2,7 +2,7 @@
 import type { Correlation } from "../correlation.ts";
 import type { ErrorSink } from "../error-sink.ts";
 import type { JsonSchemaProps } from "../json-schema-props.ts";
-import { sortedJson } from "../sorted-json.ts";
+import { sortedJson, sortKeys } from "../sorted-json.ts";
 import { childPath } from "../structural-schema.ts";
 import { compileAccepts } from "./accepts.ts";
 import { explain, type ValueError } from "./explain.ts";
@@ -48,7 +48,7 @@ function report(found: readonly ValueError[], base: string, errors: ErrorSink): 
         errors.required(path);
         break;
       case "enum":
-        errors.notSupported(path, error.value, (error.allowed ?? []).map(textOf));
+        errors.notSupported(path, sortKeys(error.value), (error.allowed ?? []).map(textOf));
         break;
       case "tooLong":
         errors.tooLong(path, error.limit ?? -1);
