@@ -17,6 +17,8 @@ const durationRows: [text: string, want: string | { error: string }][] = [
   ["2562047h47m16.854775807s", "2562047h47m16.854775807s"],
   ["-2562047h47m16.854775808s", "-2562047h47m16.854775808s"],
   ["2562047h47m16.854775808s", { error: 'time: invalid duration "2562047h47m16.854775808s"' }],
+  ["99999999999999999999h", { error: 'time: invalid duration "99999999999999999999h"' }],
+  ["000000000000000000000000001s", "1s"],
   ["", { error: 'time: invalid duration ""' }],
   ["-", { error: 'time: invalid duration "-"' }],
   ["x", { error: 'time: invalid duration "x"' }],

@@ -35,6 +35,7 @@ export function parseDuration(text: string): bigint {
   for (let rest = unsigned; rest !== ""; ) {
     const [found, whole, , fraction = ""] = /^([0-9]*)(\.([0-9]*))?/.exec(rest) as RegExpExecArray;
     if (whole === "" && fraction === "") invalid();
+    if (significantDigits(whole as string) > nanosecondDigitsMax) invalid();
     rest = rest.slice((found as string).length);
     const unit = (/^[^0-9.]*/.exec(rest) as RegExpExecArray)[0];
     if (unit === "") throw new DurationError(`time: missing unit in duration ${quoteGo(text)}`);
@@ -46,6 +47,13 @@ export function parseDuration(text: string): bigint {
   }
   if (negative) return -total;
   return total > largest - 1n ? invalid() : total;
+}
+
+/** Of {@link largest}. */
+const nanosecondDigitsMax = 19;
+
+function significantDigits(whole: string): number {
+  return whole.length - (/^0*/.exec(whole) as RegExpExecArray)[0].length;
 }
 
 /** Digits past what an int64 holds do not count, as in Go. */

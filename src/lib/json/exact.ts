@@ -10,7 +10,7 @@ import { JsonSyntaxError } from "./syntax-error.ts";
 /** As in Go. */
 export const depthMax = 10_000;
 
-/** A number with a fraction or an exponent: Go refuses it for integers, whatever its value. */
+/** A number that Go refuses for integers: with a fraction or an exponent, whatever its value, or with too many digits. */
 export class NumberLiteral {
   readonly text: string;
   constructor(text: string) {
@@ -21,7 +21,7 @@ export class NumberLiteral {
 export type Member = readonly [key: string, value: unknown];
 
 export interface Exact {
-  /** Numbers are a number while they are safe integers, a bigint beyond, a NumberLiteral otherwise. */
+  /** Numbers are a number while they are safe integers, a bigint beyond, a NumberLiteral otherwise and for integers of more than 128 digits. */
   readonly value: unknown;
   /** All members, in order, of each object that repeats a key; in the object itself the last one won. */
   readonly repeated: ReadonlyMap<object, readonly Member[]>;
@@ -247,7 +247,11 @@ function isHex(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
 }
 
-function integerOf(text: string): number | bigint {
+/** A longer one fits no integer type, and as a bigint it would take time by the square of its length, in text and back. */
+const integerLengthMax = 128;
+
+function integerOf(text: string): number | bigint | NumberLiteral {
+  if (text.length > integerLengthMax) return new NumberLiteral(text);
   const value = Number(text);
   if (!Number.isSafeInteger(value)) return BigInt(text);
   return value === 0 ? 0 : value;

@@ -29,6 +29,7 @@ const syntaxRows: [text: string, message: string][] = [
   ["[1,]", "invalid character ']' looking for beginning of value"],
   ["'", "invalid character '\\'' looking for beginning of value"],
   ["é", "invalid character 'Ã' looking for beginning of value"],
+  ["1".repeat(400), `json: cannot unmarshal number ${"1".repeat(400)} into Go value of type float64`],
   ["[".repeat(10_001), "invalid character '[' exceeded max depth"],
 ];
 
@@ -42,6 +43,7 @@ const valueRows: [text: string, value: unknown, duplicates: string[]][] = [
   ["null", null, []],
   [' {"a":[1,-2,0.5,1e3,true,""]} ', { a: [1, -2, 0.5, 1000, true, ""] }, []],
   ["9007199254740993", 9007199254740993n, []],
+  ["1".repeat(200), Number("1".repeat(200)), []],
   ["-9223372036854775808", -9223372036854775808n, []],
   ["123456789012345", 123456789012345, []],
   ['"\\ud800x\\ud83d\\ude00"', "\ufffdx\u{1f600}", []],

@@ -60,6 +60,7 @@ const canonicalRows: [text: string | number, want: string | { error: string }][]
   [" 12 ", "12"],
   ["", { error: formatWrong }],
   ["a", { error: formatWrong }],
+  ["1".repeat(1025), { error: formatWrong }],
   ["--1", { error: suffixWrong }],
   ["1.2.3", { error: formatWrong }],
   ["1Mi x", { error: formatWrong }],

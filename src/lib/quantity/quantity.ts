@@ -25,6 +25,8 @@ const decimalSuffixes = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const smallestExponent = -9;
 const int64Max = 2n ** 63n - 1n;
+/** Of a quantity; to read and write one takes time by the square of its length. Upstream has no limit. */
+const textLengthMax = 1024;
 /** Digits that upstream holds in an int64; beyond them it rounds and caps. */
 const fastDigitsMax = 18;
 
@@ -32,7 +34,7 @@ export const zeroQuantity: Quantity = { mantissa: 0n, exponent: 0, format: "Deci
 
 /** @throws QuantityError */
 export function parseQuantity(text: string): Quantity {
-  if (text === "") throw new QuantityError(formatWrong);
+  if (text === "" || text.length > textLengthMax) throw new QuantityError(formatWrong);
   if (text === "0") return zeroQuantity;
   const { negative, hasDigits, whole, fraction, suffix } = splitQuantity(text);
   const { base, exponent, format } = interpretSuffix(suffix);
