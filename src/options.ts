@@ -25,7 +25,7 @@ export interface ServerOptions {
   readonly clientCaFile: string | undefined;
   readonly anonymousAuth: boolean;
   /**
-   * AlwaysAllow, AlwaysDeny, RBAC, in the order they are asked. None: RBAC.
+   * AlwaysAllow, AlwaysDeny, Node, RBAC, in the order they are asked. None: Node, RBAC.
    * system:masters may do all in any case.
    */
   readonly authorizationModes: readonly string[];

@@ -19,11 +19,15 @@ import { clientCertificateAuthenticator } from "./authentication/client-certific
 import { authenticate } from "./authentication/union.ts";
 import type { Authorizer } from "./authorization/contract.ts";
 import { authorizerOf, parseAuthorizationModes, ruleResolverOf } from "./authorization/modes.ts";
+import { followRelations } from "./authorization/node/follow-relations.ts";
+import { nodeAuthorizer } from "./authorization/node/node.ts";
+import { NodeRelations } from "./authorization/node/relations.ts";
 import { rbacEscalation } from "./authorization/rbac/escalation.ts";
 import { followPolicy } from "./authorization/rbac/follow-policy.ts";
 import { rbacAuthorizer } from "./authorization/rbac/rbac.ts";
 import { ensureBootState } from "./boot/boot-state.ts";
 import { ensureRbacPolicy } from "./boot/rbac/ensure.ts";
+import { nodeRules } from "./boot/rbac/policy.ts";
 import { writeWhole } from "./cli/certificates.ts";
 import { parseFeatureGates } from "./cli/feature-gates.ts";
 import { formatKubeconfig } from "./cli/kubeconfig.ts";
@@ -112,7 +116,12 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   undo.push(() => serviceAddresses.close());
   const rbac = followPolicy({ catalog, clock, logger });
   undo.push(() => rbac.stop());
-  const authorize = authorizerOf(authorizationModes, rbacAuthorizer(rbac.policy));
+  const nodes = authorizationModes.includes("Node") ? followRelations({ catalog, clock, logger }) : undefined;
+  undo.push(() => nodes?.stop());
+  const authorize = authorizerOf(authorizationModes, {
+    Node: nodeAuthorizer(nodes?.relations ?? new NodeRelations(), { rules: nodeRules(), enabled: gates.enabled }),
+    RBAC: rbacAuthorizer(rbac.policy),
+  });
   const admission = createAdmission([namespaceLifecycle(catalog), serviceAddresses, rbacEscalation(rbac.policy, authorize)]);
   const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: pooledRandom() };
 
@@ -194,6 +203,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     await listener.close();
     serviceAddresses.close();
     rbac.stop();
+    nodes?.stop();
     for (const cache of installer.caches().values()) cache.close();
     await storage.close();
     logger.info("stopped");

@@ -4,18 +4,19 @@ import type { UserInfo } from "../api/user.ts";
 import { alwaysAllow, alwaysDeny } from "./always.ts";
 import type { Authorizer } from "./contract.ts";
 import { masters } from "./masters.ts";
+import { nodeIdentity } from "./node/node.ts";
 import type { Policy } from "./rbac/policy.ts";
 import { aggregate, rulesFor } from "./rbac/rbac.ts";
 import type { PolicyRule } from "./rbac/rule.ts";
 import { unionAuthorizer } from "./union.ts";
 
-export const authorizationModes = ["AlwaysAllow", "AlwaysDeny", "RBAC"] as const;
+export const authorizationModes = ["AlwaysAllow", "AlwaysDeny", "Node", "RBAC"] as const;
 
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
 /** @param names none for the default @throws Error for a mode that is not known, or given twice */
 export function parseAuthorizationModes(names: readonly string[]): readonly AuthorizationMode[] {
-  if (names.length === 0) return ["RBAC"];
+  if (names.length === 0) return ["Node", "RBAC"];
   return names.map((name, index) => {
     const mode = authorizationModes.find((known) => known === name);
     if (mode === undefined)
@@ -25,9 +26,9 @@ export function parseAuthorizationModes(names: readonly string[]): readonly Auth
   });
 }
 
-/** As upstream, system:masters is asked before any mode. */
-export function authorizerOf(modes: readonly AuthorizationMode[], rbac: Authorizer): Authorizer {
-  const byMode = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, RBAC: rbac };
+/** As upstream, system:masters is asked before any mode. @param others the authorizers that follow what is stored */
+export function authorizerOf(modes: readonly AuthorizationMode[], others: Readonly<Record<"Node" | "RBAC", Authorizer>>): Authorizer {
+  const byMode = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, ...others };
   return unionAuthorizer([masters, ...modes.map((mode) => byMode[mode])]);
 }
 
@@ -49,6 +50,8 @@ export function ruleResolverOf(modes: readonly AuthorizationMode[], policy: Poli
   return (user, namespace) => {
     const rules: PolicyRule[] = [];
     const problems: string[] = [];
+    const isNode = modes.includes("Node") && nodeIdentity(user) !== undefined;
+    if (isNode) problems.push("node authorizer does not support user rule resolution");
     for (const mode of modes) {
       if (mode === "AlwaysAllow") rules.push(...everything);
       if (mode !== "RBAC") continue;
@@ -56,6 +59,6 @@ export function ruleResolverOf(modes: readonly AuthorizationMode[], policy: Poli
       rules.push(...bound.rules);
       problems.push(...bound.problems);
     }
-    return { rules, incomplete: false, problem: aggregate(problems) };
+    return { rules, incomplete: isNode, problem: aggregate(problems) };
   };
 }

@@ -193,7 +193,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
     [
       {
         term: "--authorization-mode <modes>",
-        help: "Ordered list of authorizers with commas between: AlwaysAllow, AlwaysDeny, RBAC; may be repeated. If unset, RBAC. Members of system:masters may always do all.",
+        help: "Ordered list of authorizers with commas between: AlwaysAllow, AlwaysDeny, Node, RBAC; may be repeated. If unset, Node,RBAC. Members of system:masters may always do all.",
         set: (text, { server }) => {
           server.authorizationModes = [...server.authorizationModes, ...text.split(",").filter((mode) => mode !== "")];
         },

@@ -335,3 +335,23 @@ for (const kubectl of kubectls()) {
     }
   });
 }
+
+test("a node reads what its pods need, from when they are on it until they are gone", async () => {
+  const { kubeconfig } = await server.as("system:node:n1", ["system:nodes"]);
+  const node = rawClient(kubeconfig);
+  const secret = "/api/v1/namespaces/default/secrets/needed";
+  assert.equal((await admin.send({ method: "POST", path: "/api/v1/namespaces/default/secrets", body: { metadata: { name: "needed" } } })).status, 201);
+  const refused = await node.send({ path: secret });
+  assert.equal(
+    refused.body.message,
+    'secrets "needed" is forbidden: User "system:node:n1" cannot get resource "secrets" in API group "" in the namespace "default": no relationship found between node \'n1\' and this object',
+  );
+  const spec = { nodeName: "n1", containers: [{ name: "c", image: "i" }], volumes: [{ name: "v", secret: { secretName: "needed" } }] };
+  assert.equal((await admin.send({ method: "POST", path: "/api/v1/namespaces/default/pods", body: { metadata: { name: "p" }, spec } })).status, 201);
+  assert.equal((await node.send({ path: secret })).status, 200);
+  assert.equal((await node.send({ path: "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1" })).body.items.length, 1);
+  assert.equal((await node.send({ path: "/api/v1/pods" })).status, 403);
+  assert.equal((await admin.send({ method: "DELETE", path: "/api/v1/namespaces/default/pods/p?gracePeriodSeconds=0" })).status, 200);
+  assert.equal((await node.send({ path: secret })).status, 403);
+  node.close();
+});

@@ -7,6 +7,7 @@ import { create } from "../../registry/create.ts";
 import { update } from "../../registry/update.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import { openMemoryRegistry } from "../../testing/memory-registry.ts";
+import { noOpinion } from "../decisions.ts";
 import { authorizerOf } from "../modes.ts";
 import { rbacEscalation } from "./escalation.ts";
 import { type FollowedPolicy, followPolicy } from "./follow-policy.ts";
@@ -25,7 +26,7 @@ async function open() {
   const cluster = await openMemoryRegistry({
     plugins: (catalog) => {
       followed = followPolicy({ catalog, clock: { now: Date.now, after: () => () => {} }, logger: { info() {}, warn() {}, error() {} } });
-      const authorize = authorizerOf(["RBAC"], rbacAuthorizer(followed.policy));
+      const authorize = authorizerOf(["RBAC"], { Node: () => noOpinion, RBAC: rbacAuthorizer(followed.policy) });
       return [rbacEscalation(followed.policy, authorize)];
     },
   });

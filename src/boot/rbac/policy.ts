@@ -28,6 +28,11 @@ export function bootstrapPolicy(): BootObject[] {
   ];
 }
 
+/** What every node may do; the mode Node decides by the same rules. */
+export function nodeRules(): PolicyRule[] {
+  return componentRoles.filter(({ name }) => name === "system:node").flatMap(({ rules }) => rules.map(ruleOf));
+}
+
 function roleObject({ name, namespace = "", aggregatesTo = "", collects, rules }: RoleData): BootObject {
   const labels = Object.fromEntries(words(aggregatesTo).map((to) => [aggregationLabel(to), "true"]));
   return {

@@ -7,6 +7,7 @@ import { clientCertificateAuthenticator } from "../../authentication/client-cert
 import type { Authenticator } from "../../authentication/contract.ts";
 import { authenticate } from "../../authentication/union.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
+import { noOpinion } from "../../authorization/decisions.ts";
 import { type AuthorizationMode, authorizerOf, parseAuthorizationModes } from "../../authorization/modes.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import { Policy } from "../../authorization/rbac/policy.ts";
@@ -81,7 +82,7 @@ for (const { namespace, object } of bootstrapPolicy()) {
   if (object.roleRef === undefined) policy.setRole(key, roleOf(stored));
   else policy.setBinding(key, bindingOf(stored));
 }
-const authorizer = (modes: readonly AuthorizationMode[]): Authorizer => authorizerOf(modes, rbacAuthorizer(policy));
+const authorizer = (modes: readonly AuthorizationMode[]): Authorizer => authorizerOf(modes, { Node: () => noOpinion, RBAC: rbacAuthorizer(policy) });
 
 const master = user("root", "system:masters");
 const allowedRows: [who: UserInfo, modes: AuthorizationMode[], method: string, target: string][] = [

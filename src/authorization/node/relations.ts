@@ -1,0 +1,90 @@
+/**
+ * Which objects a node has to do with: its pods, what they refer to, the volumes behind their claims, and what names the node itself.
+ * Source: access-control §5.3, "Node authorizer".
+ */
+import type { KubeObject } from "../../api/object.ts";
+import { podReferences, type ReferredKind, volumeSecrets } from "./pod-references.ts";
+
+/** Kinds whose objects name one node. */
+export type OwnKind = "pod" | "volumeattachment" | "resourceslice" | "podcertificaterequest";
+export type RelatedKind = ReferredKind | OwnKind | "persistentvolume";
+
+interface Volume {
+  readonly claim: string;
+  readonly secrets: readonly string[];
+}
+
+export class NodeRelations {
+  /** The node of objects that name one, by kind and key. */
+  readonly #nodeOf = new Map<string, string>();
+  /** What each pod on a node refers to. */
+  readonly #references = new Map<string, readonly string[]>();
+  /** For what is referred to: the nodes, and how many of their pods refer to it. */
+  readonly #nodesOf = new Map<string, Map<string, number>>();
+  readonly #volumes = new Map<string, Volume>();
+  /** Volumes that need a secret. */
+  readonly #volumesOf = new Map<string, Set<string>>();
+
+  /** @param node empty when the object names none, or is gone */
+  setOwn(kind: OwnKind, namespace: string, name: string, node: string): void {
+    const key = keyOf(kind, namespace, name);
+    if (node === "") this.#nodeOf.delete(key);
+    else this.#nodeOf.set(key, node);
+  }
+
+  /** @param pod undefined when it is gone */
+  setPod(namespace: string, name: string, pod: KubeObject | undefined): void {
+    const key = keyOf("pod", namespace, name);
+    const before = this.#nodeOf.get(key);
+    if (before !== undefined) for (const referred of this.#references.get(key) ?? []) this.#count(referred, before, -1);
+    const node: string = pod?.spec?.nodeName ?? "";
+    this.setOwn("pod", namespace, name, node);
+    this.#references.delete(key);
+    if (pod === undefined || node === "") return;
+    const references = [...new Set([...podReferences(pod)].map(([kind, referred]) => keyOf(kind, namespace, referred)))];
+    this.#references.set(key, references);
+    for (const referred of references) this.#count(referred, node, 1);
+  }
+
+  /** @param volume undefined when it is gone */
+  setVolume(name: string, volume: KubeObject | undefined): void {
+    for (const secret of this.#volumes.get(name)?.secrets ?? []) {
+      const volumes = this.#volumesOf.get(secret);
+      volumes?.delete(name);
+      if (volumes?.size === 0) this.#volumesOf.delete(secret);
+    }
+    this.#volumes.delete(name);
+    const claim = volume?.spec?.claimRef;
+    if (volume === undefined || claim === undefined) return;
+    const secrets = volumeSecrets(volume).map((secret) => keyOf("secret", secret.namespace, secret.name));
+    this.#volumes.set(name, { claim: keyOf("persistentvolumeclaim", claim.namespace ?? "", claim.name ?? ""), secrets });
+    for (const secret of secrets) this.#volumesOf.set(secret, (this.#volumesOf.get(secret) ?? new Set()).add(name));
+  }
+
+  /** @param namespace empty for what has none */
+  areRelated(node: string, kind: RelatedKind, namespace: string, name: string): boolean {
+    if (kind === "persistentvolume") return this.#hasVolume(node, name);
+    const key = keyOf(kind, namespace, name);
+    if (this.#nodeOf.get(key) === node || this.#nodesOf.get(key)?.has(node)) return true;
+    for (const volume of this.#volumesOf.get(key) ?? []) if (this.#hasVolume(node, volume)) return true;
+    return false;
+  }
+
+  #hasVolume(node: string, name: string): boolean {
+    const volume = this.#volumes.get(name);
+    return volume !== undefined && (this.#nodesOf.get(volume.claim)?.has(node) ?? false);
+  }
+
+  #count(referred: string, node: string, by: 1 | -1): void {
+    const nodes = this.#nodesOf.get(referred) ?? new Map<string, number>();
+    const count = (nodes.get(node) ?? 0) + by;
+    if (count > 0) nodes.set(node, count);
+    else nodes.delete(node);
+    if (nodes.size > 0) this.#nodesOf.set(referred, nodes);
+    else this.#nodesOf.delete(referred);
+  }
+}
+
+function keyOf(kind: RelatedKind, namespace: string, name: string): string {
+  return `${kind}/${namespace}/${name}`;
+}
