@@ -74,7 +74,7 @@ function parseParts(text: string, { viaRequest }: { viaRequest: boolean }): GoUr
     authority = end === -1 ? rest.slice(2) : rest.slice(2, end);
     path = end === -1 ? "" : rest.slice(end);
   }
-  const { user, host } = parseAuthority(authority);
+  const { user, host } = parseAuthority(authority, scheme);
   checkEscapes(path);
   return { scheme, user, host, query, fragment: "" };
 }
@@ -100,10 +100,10 @@ function cut(text: string, separator: string): [before: string, after: string] {
   return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-function parseAuthority(authority: string): { user: string | undefined; host: string } {
+function parseAuthority(authority: string, scheme: string): { user: string | undefined; host: string } {
   const at = authority.lastIndexOf("@");
   const host = authority.slice(at + 1);
-  checkHost(host);
+  checkHost(host, scheme);
   if (at === -1) return { user: undefined, host };
   const user = authority.slice(0, at);
   if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(user)) throw new UrlError("net/url: invalid userinfo");
@@ -111,18 +111,19 @@ function parseAuthority(authority: string): { user: string | undefined; host: st
   return { user, host };
 }
 
-function checkHost(host: string): void {
+/** Browsers of old wrote more than one colon; for http and https Go has stopped reading that. */
+function checkHost(host: string, scheme: string): void {
   if (host.startsWith("[")) {
     const end = host.lastIndexOf("]");
     if (end === -1) throw new UrlError("missing ']' in host");
     checkPort(host.slice(end + 1));
     return;
   }
-  const colon = host.lastIndexOf(":");
+  const colon = /^https?$/.test(scheme) ? host.indexOf(":") : host.lastIndexOf(":");
   if (colon !== -1) checkPort(host.slice(colon));
-  const wrong = /[ "<>\\^`{|}[\]]|%(?![0-9A-Fa-f]{2})/.exec(host);
+  const wrong = /[ \\^`{|}[\]]|%(?![89A-Fa-f][0-9A-Fa-f]|25)/.exec(host);
   if (wrong === null) return;
-  if (wrong[0] === "%") checkEscapes(host);
+  if (wrong[0] === "%") throw new UrlError(`invalid URL escape ${quoteGo(host.slice(wrong.index, wrong.index + 3))}`);
   throw new UrlError(`invalid character ${quoteGo(wrong[0])} in host name`);
 }
 
