@@ -108,7 +108,7 @@ export function withMetadata(object: Record<string, unknown>): KubeObject {
 function readKind(bytes: Buffer, expected: ExpectedKind, { catalog, mediaType }: DecodeOptions) {
   try {
     const { apiVersion, kind: given, document, strictErrors } = readText(bytes, mediaType);
-    const named = apiVersion === "" ? expected : parseGroupVersion(apiVersion);
+    const named = apiVersion === "" ? expected : withVersion(parseGroupVersion(apiVersion), expected);
     if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${apiVersion}`);
     const kind = given === "" ? expected.kind : given;
     checkKind({ group: named.group, version: named.version, kind }, expected, catalog);
@@ -117,6 +117,13 @@ function readKind(bytes: Buffer, expected: ExpectedKind, { catalog, mediaType }:
     if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError)) throw error;
     throw badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summarize(bytes)})`);
   }
+}
+
+type Versioned = Pick<ExpectedKind, "group" | "version">;
+
+/** `policy/`, where something of that group is expected, is of the version that is expected. */
+function withVersion(named: Versioned | undefined, expected: ExpectedKind): Versioned | undefined {
+  return named?.version === "" && named.group === expected.group ? expected : named;
 }
 
 class TypeMetaProblem extends Error {}

@@ -10,7 +10,7 @@ import { type Integer, setMember } from "../json/values.ts";
 import type { Struct } from "../schema/schema.ts";
 import { hasMagic, readEnvelope } from "./envelope.ts";
 import { type MessagePlan, messagePlan, type Slot, type ValuePlan } from "./plan.ts";
-import { fieldOf, ProtobufError, Reader, wire, wireTypeOf } from "./reader.ts";
+import { fieldOf, ProtobufError, Reader, wire, wireTypeOf, wrongWireType } from "./reader.ts";
 
 type Json = Record<string, unknown>;
 
@@ -250,10 +250,6 @@ const json: SmallMessage = { name: "RawExtension", fields: [bytesField("Raw")] }
 const schemaOrBool: SmallMessage = { name: "JSONSchemaPropsOrBool", fields: [varintField("Allows"), bytesField("Schema")] };
 const schemaOrSchemas: SmallMessage = { name: "JSONSchemaPropsOrArray", fields: [bytesField("Schema"), bytesField("JSONSchemas")] };
 const schemaOrTexts: SmallMessage = { name: "JSONSchemaPropsOrStringArray", fields: [bytesField("Schema"), bytesField("Property")] };
-
-function wrongWireType(type: number, field: string): ProtobufError {
-  return new ProtobufError(`proto: wrong wireType = ${type} for field ${field}`);
-}
 
 function timeText(seconds: number, micros: number, kind: "time" | "microtime"): string {
   const date = new Date((seconds + Math.floor(micros / 1e6)) * 1000);

@@ -1,5 +1,5 @@
 /** The envelope around every Kubernetes object in protobuf: a magic number and the message `Unknown`. Source: resource-api §2.6. */
-import { ProtobufError, Reader, wire } from "./reader.ts";
+import { fieldOf, ProtobufError, Reader, wire, wireTypeOf, wrongWireType } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
 export const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
@@ -25,15 +25,12 @@ export function readEnvelope(bytes: Buffer): Envelope {
   }
   if (bytes.length === magic.length) throw new ProtobufError("empty body");
   const found = { apiVersion: "", kind: "", raw: Buffer.alloc(0) as Buffer, contentEncoding: "", contentType: "" };
-  const reader = new Reader(bytes, magic.length);
-  while (!reader.done) {
-    const tag = reader.tag();
-    if (tag === tags.typeMeta) Object.assign(found, readTypeMeta(reader.bytes()));
+  readFields(new Reader(bytes, magic.length), unknown, (tag, reader) => {
+    if (tag === tags.typeMeta) readTypeMeta(reader.bytes(), found);
     else if (tag === tags.raw) found.raw = reader.bytes();
     else if (tag === tags.contentEncoding) found.contentEncoding = reader.text();
-    else if (tag === tags.contentType) found.contentType = reader.text();
-    else reader.skip(tag & 7);
-  }
+    else found.contentType = reader.text();
+  });
   return found;
 }
 
@@ -46,16 +43,33 @@ const tags = {
   kind: 16 + wire.bytes,
 } as const;
 
-function readTypeMeta(bytes: Buffer): { apiVersion?: string; kind?: string } {
-  const found: { apiVersion?: string; kind?: string } = {};
-  const reader = new Reader(bytes);
+function readTypeMeta(bytes: Buffer, found: { apiVersion: string; kind: string }): void {
+  readFields(new Reader(bytes), typeMeta, (tag, reader) => {
+    if (tag === tags.apiVersion) found.apiVersion = reader.text();
+    else found.kind = reader.text();
+  });
+}
+
+/** As upstream calls a message and its fields, which are all of bytes and numbered from 1. */
+interface Message {
+  readonly name: string;
+  readonly fields: readonly string[];
+}
+
+const unknown: Message = { name: "Unknown", fields: ["TypeMeta", "Raw", "ContentEncoding", "ContentType"] };
+const typeMeta: Message = { name: "TypeMeta", fields: ["APIVersion", "Kind"] };
+
+/** @param visit reads the value of a field that is known */
+function readFields(reader: Reader, { name, fields }: Message, visit: (tag: number, reader: Reader) => void): void {
   while (!reader.done) {
     const tag = reader.tag();
-    if (tag === tags.apiVersion) found.apiVersion = reader.text();
-    else if (tag === tags.kind) found.kind = reader.text();
-    else reader.skip(tag & 7);
+    const type = wireTypeOf(tag);
+    if (type === wire.endGroup || fieldOf(tag) <= 0) throw reader.illegalTag(tag, name);
+    const field = fields[fieldOf(tag) - 1];
+    if (field === undefined) reader.skip(type);
+    else if (type === wire.bytes) visit(tag, reader);
+    else throw wrongWireType(type, field);
   }
-  return found;
 }
 
 /** @returns what stands before a message of so many bytes; {@link envelopeTail} stands after it */

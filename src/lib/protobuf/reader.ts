@@ -11,6 +11,11 @@ export class ProtobufError extends Error {
 
 export const wire = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
 
+/** @param field as Go calls it */
+export function wrongWireType(type: number, field: string): ProtobufError {
+  return new ProtobufError(`proto: wrong wireType = ${type} for field ${field}`);
+}
+
 export function fieldOf(tag: number): number {
   return tag >= 0 && tag < 0x80 ? tag >>> 3 : Math.floor(tag / 8);
 }
@@ -45,6 +50,9 @@ export class Reader {
     const byte = this.#bytes[this.#at] as number;
     if (byte < 0x80 && this.#at < this.#end) {
       this.#at++;
+      this.#low = byte;
+      this.#middle = 0;
+      this.#high = 0;
       return byte;
     }
     this.#number();
@@ -54,7 +62,7 @@ export class Reader {
   /** @param tag read last; one that no field of a message can have @param message upstream's name of it */
   illegalTag(tag: number, message: string): ProtobufError {
     if (wireTypeOf(tag) === wire.endGroup) return new ProtobufError(`proto: ${message}: wiretype end group for non-group`);
-    const whole = tag >= 0 && tag < 0x80 ? tag : BigInt(this.#low) | (BigInt(this.#middle) << 28n) | (BigInt(this.#high) << 56n);
+    const whole = BigInt(this.#low) | (BigInt(this.#middle) << 28n) | (BigInt(this.#high) << 56n);
     return new ProtobufError(`proto: ${message}: illegal tag ${fieldOf(tag)} (wire type ${whole})`);
   }
 

@@ -1,0 +1,118 @@
+/**
+ * Damaged bodies of all kinds, and what upstream's own decoders make of them: scripts/decode-golden makes the file, and with COXSWAIN_TEST_FULL=1
+ * and Go at hand it is made again and compared.
+ */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { ApiError } from "../api/errors.ts";
+import { parseGroupVersion } from "../api/object.ts";
+import { encodeObject } from "../lib/schema/encode.ts";
+import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
+import { builtinCatalog } from "../testing/builtin-catalog.ts";
+import { decoderNames } from "../testing/decoder-fuzz.ts";
+import { type DecodeOptions, decodeBody, type ExpectedKind, strictError } from "./decode-body.ts";
+
+interface Row {
+  readonly format: (typeof decoderNames)[number];
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** In base64. */
+  readonly body: string;
+  readonly error?: string;
+  readonly problems?: readonly string[];
+  readonly json?: string;
+}
+
+const text = gunzipSync(readFileSync(join(import.meta.dirname, "testdata/damaged.jsonl.gz"))).toString();
+const rows = text
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line) as Row);
+const catalog = builtinCatalog("api/all=true");
+
+function expectedOf({ apiVersion, kind }: Row): ExpectedKind {
+  const { group, version } = parseGroupVersion(apiVersion) as { group: string; version: string };
+  return { group, version, kind, schema: builtinSchema(definitionOf(group, version, kind) as string) };
+}
+
+interface Outcome {
+  readonly json?: string;
+  readonly refusal?: string;
+}
+
+function decode(row: Row, fieldValidation: DecodeOptions["fieldValidation"]): Outcome {
+  const expected = expectedOf(row);
+  const mediaType = { json: "application/json", yaml: "application/yaml", protobuf: "application/vnd.kubernetes.protobuf" }[row.format];
+  try {
+    const object = decodeBody(Buffer.from(row.body, "base64"), expected, { mediaType, catalog, fieldValidation, warnings: [] });
+    return { json: comparable(encodeObject({ ...object, kind: row.kind, apiVersion: row.apiVersion }, expected.schema).json.toString()) };
+  } catch (error) {
+    if (error instanceof ApiError) return { refusal: error.status.message };
+    throw error;
+  }
+}
+
+/** Stored objects have no version; and Go writes octets that are no UTF-8 one by one. */
+function comparable(json: string): string {
+  const object = JSON.parse(json);
+  delete object.metadata?.resourceVersion;
+  return JSON.stringify(object).replace(/\ufffd+/g, "\ufffd");
+}
+
+/** Where we say something else, and why. */
+const otherRefusals: readonly [why: string, format: Row["format"], theirs: RegExp, ours: RegExp][] = [
+  ["characters are looked at before anything else", "yaml", /^yaml: /, /yaml: (?:control characters are not allowed|.* UTF-8 octet)/],
+  ["less may nest", "yaml", /^yaml: /, /yaml: line \d+: exceeded max depth of 1000 /],
+  ["a key that has no colon is found first", "yaml", /did not find expected key$/, /could not find expected ':'/],
+  ["an entry of a map ends where it says", "protobuf", /^proto: (?:negative length|ObjectMeta: illegal tag)/, /unexpected EOF/],
+];
+
+for (const format of decoderNames) {
+  const ofFormat = rows.filter((row) => row.format === format);
+  test(`${format}: what upstream reads is read as the same, what it refuses is refused`, () => {
+    for (const row of ofFormat) {
+      const { json, refusal } = decode(row, "Ignore");
+      if (row.json === undefined) assert.ok(refusal !== undefined, `read: ${row.error} ${row.body}`);
+      // Upstream reads the entries of maps past their ends.
+      else if (format !== "protobuf" || !refusal?.endsWith(": unexpected EOF")) assert.equal(json, comparable(row.json), `${refusal} ${row.body}`);
+    }
+  });
+
+  test(`${format}: strict errors are upstream's`, () => {
+    for (const row of ofFormat.filter(({ problems }) => problems !== undefined)) {
+      const { refusal = "" } = decode(row, "Strict");
+      assert.ok(refusal.endsWith(strictError(row.problems ?? [])), `${refusal}\n${row.problems}\n${row.body}`);
+    }
+  });
+
+  test(`${format}: refusals are upstream's`, () => {
+    const unused = new Set(otherRefusals.filter(([, of]) => of === format));
+    for (const row of ofFormat) {
+      const { refusal = "" } = decode(row, "Ignore");
+      if (row.error === undefined || refusal.includes(row.error)) continue;
+      const reason = otherRefusals.find(([, of, theirs, ours]) => of === format && theirs.test(row.error as string) && ours.test(refusal));
+      assert.ok(reason !== undefined, `${row.error} is here ${refusal}\n${row.body}`);
+      unused.delete(reason);
+    }
+    assert.deepEqual(
+      [...unused].map(([why]) => why),
+      [],
+    );
+  });
+}
+
+const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+
+test("upstream's decoders still say this", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
+  const cwd = join(import.meta.dirname, "../../scripts/decode-golden");
+  const options = { cwd, maxBuffer: 64 << 20 };
+  const bodies = spawnSync(process.execPath, ["bodies.ts"], options);
+  assert.equal(bodies.status, 0, bodies.stderr.toString());
+  const { status, stdout, stderr } = spawnSync("go", ["run", "."], { ...options, input: bodies.stdout });
+  assert.equal(status, 0, stderr.toString());
+  assert.ok(stdout.toString() === text);
+});
