@@ -1,4 +1,4 @@
-/** `+ - * / %` and unary `-`. */
+/** `+ - * / %` and unary `-`. Overloads are in upstream's order: the first that fits says what a value of unknown type is taken for. */
 import type { FunctionDeclaration } from "../../declarations.ts";
 import { bytesType, doubleType, durationType, intType, listType, parameterType, stringType, timestampType, uintType } from "../../types.ts";
 import { concatLists } from "../../values/containers.ts";
@@ -45,15 +45,11 @@ const two = { int: [intType, intType], uint: [uintType, uintType], double: [doub
 export const arithmetic: readonly FunctionDeclaration[] = [
   declare(
     "_+_",
-    overload("add_int64", two.int, intType, { evaluate: ints(addInt) }),
-    overload("add_string", [stringType, stringType], stringType, { evaluate: (left: string, right: string) => left + right, ...concatenation }),
-    overload("add_list", [list, list], list, { evaluate: (left: CelList, right: CelList) => concatLists(left, right), ...listConcatenation }),
-    overload("add_double", two.double, doubleType, { evaluate: doubles((left, right) => left + right) }),
-    overload("add_uint64", two.uint, uintType, { evaluate: uints((left, right) => left + right) }),
     overload("add_bytes", [bytesType, bytesType], bytesType, {
       evaluate: (left: Uint8Array, right: Uint8Array) => Uint8Array.from(Buffer.concat([left, right])),
       ...concatenation,
     }),
+    overload("add_double", two.double, doubleType, { evaluate: doubles((left, right) => left + right) }),
     overload("add_duration_duration", [durationType, durationType], durationType, {
       evaluate: (left: CelDuration, right: CelDuration) => duration(left.nanoseconds + right.nanoseconds),
     }),
@@ -63,32 +59,36 @@ export const arithmetic: readonly FunctionDeclaration[] = [
     overload("add_timestamp_duration", [timestampType, durationType], timestampType, {
       evaluate: (left: CelTimestamp, right: CelDuration) => checkedTimestamp(left.nanoseconds + right.nanoseconds),
     }),
+    overload("add_int64", two.int, intType, { evaluate: ints(addInt) }),
+    overload("add_list", [list, list], list, { evaluate: (left: CelList, right: CelList) => concatLists(left, right), ...listConcatenation }),
+    overload("add_string", [stringType, stringType], stringType, { evaluate: (left: string, right: string) => left + right, ...concatenation }),
+    overload("add_uint64", two.uint, uintType, { evaluate: uints((left, right) => left + right) }),
   ),
   declare(
     "_-_",
-    overload("subtract_int64", two.int, intType, { evaluate: ints(subtractInt) }),
     overload("subtract_double", two.double, doubleType, { evaluate: doubles((left, right) => left - right) }),
-    overload("subtract_uint64", two.uint, uintType, { evaluate: uints((left, right) => left - right) }),
     overload("subtract_duration_duration", [durationType, durationType], durationType, {
       evaluate: (left: CelDuration, right: CelDuration) => duration(left.nanoseconds - right.nanoseconds),
     }),
+    overload("subtract_int64", two.int, intType, { evaluate: ints(subtractInt) }),
     overload("subtract_timestamp_duration", [timestampType, durationType], timestampType, {
       evaluate: (left: CelTimestamp, right: CelDuration) => checkedTimestamp(left.nanoseconds - right.nanoseconds),
     }),
     overload("subtract_timestamp_timestamp", [timestampType, timestampType], durationType, {
       evaluate: (left: CelTimestamp, right: CelTimestamp) => duration(left.nanoseconds - right.nanoseconds),
     }),
+    overload("subtract_uint64", two.uint, uintType, { evaluate: uints((left, right) => left - right) }),
   ),
   declare(
     "_*_",
-    overload("multiply_int64", two.int, intType, { evaluate: ints(multiplyInt) }),
     overload("multiply_double", two.double, doubleType, { evaluate: doubles((left, right) => left * right) }),
+    overload("multiply_int64", two.int, intType, { evaluate: ints(multiplyInt) }),
     overload("multiply_uint64", two.uint, uintType, { evaluate: uints((left, right) => left * right) }),
   ),
   declare(
     "_/_",
-    overload("divide_int64", two.int, intType, { evaluate: dividing(divideInt, "division by zero") }),
     overload("divide_double", two.double, doubleType, { evaluate: doubles((left, right) => left / right) }),
+    overload("divide_int64", two.int, intType, { evaluate: dividing(divideInt, "division by zero") }),
     overload("divide_uint64", two.uint, uintType, { evaluate: uintDividing((left, right) => left / right, "division by zero") }),
   ),
   declare(
@@ -98,7 +98,7 @@ export const arithmetic: readonly FunctionDeclaration[] = [
   ),
   declare(
     "-_",
-    overload("negate_int64", [intType], intType, { evaluate: (value: CelInt) => negateInt(value) ?? fail(overflow) }),
     overload("negate_double", [doubleType], doubleType, { evaluate: (value: CelDouble) => new CelDouble(-value.value) }),
+    overload("negate_int64", [intType], intType, { evaluate: (value: CelInt) => negateInt(value) ?? fail(overflow) }),
   ),
 ];

@@ -32,25 +32,35 @@ function nanoseconds(left: CelTimestamp | CelDuration, right: CelTimestamp | Cel
 }
 
 /** `<` and its like. @param id upstream's word: `less`, `greater_equals` */
-function ordered(name: string, id: string, test: Test): FunctionDeclaration {
+function ordered(name: string, id: string, test: Test, acrossTypes: boolean): FunctionDeclaration {
   const row = (suffix: string, type: CelType, evaluate: OverloadDeclaration["evaluate"], costs = {}): OverloadDeclaration =>
     overload(`${id}_${suffix}`, [type, type], boolType, { evaluate, ...costs });
-  const numbers = (left: CelNumber, right: CelNumber): boolean => {
+  const evaluate = (left: CelNumber, right: CelNumber): boolean => {
     const order = compareNumbers(left, right);
     return order !== undefined && test(order);
   };
+  const across = (one: keyof typeof numbers, other: keyof typeof numbers): OverloadDeclaration[] =>
+    acrossTypes ? [overload(`${id}_${one}_${other}`, [numbers[one], numbers[other]], boolType, { evaluate })] : [];
   return declare(
     name,
-    row("int64", intType, numbers),
-    row("uint64", uintType, numbers),
-    row("double", doubleType, numbers),
     row("bool", boolType, (left: boolean, right: boolean) => test(Number(left) - Number(right))),
+    row("int64", intType, evaluate),
+    ...across("int64", "double"),
+    ...across("int64", "uint64"),
+    row("uint64", uintType, evaluate),
+    ...across("uint64", "double"),
+    ...across("uint64", "int64"),
+    row("double", doubleType, evaluate),
+    ...across("double", "int64"),
+    ...across("double", "uint64"),
     row("string", stringType, (left: string, right: string) => test(compareStrings(left, right)), comparison),
     row("bytes", bytesType, (left: Uint8Array, right: Uint8Array) => test(compareBytes(left, right)), comparison),
     row("timestamp", timestampType, (left: CelTimestamp, right: CelTimestamp) => test(nanoseconds(left, right))),
     row("duration", durationType, (left: CelDuration, right: CelDuration) => test(nanoseconds(left, right))),
   );
 }
+
+const numbers = { int64: intType, uint64: uintType, double: doubleType };
 
 const orders: readonly [name: string, id: string, test: Test][] = [
   ["_<_", "less", (order) => order < 0],
@@ -59,20 +69,8 @@ const orders: readonly [name: string, id: string, test: Test][] = [
   ["_>=_", "greater_equals", (order) => order >= 0],
 ];
 
-/** Across int, uint and double. Source: cel-go's CrossTypeNumericComparisons */
-export const crossTypeOrder: readonly FunctionDeclaration[] = orders.map(([name, id, test]) => {
-  const types: [string, CelType][] = [
-    ["int64", intType],
-    ["uint64", uintType],
-    ["double", doubleType],
-  ];
-  const evaluate = (left: CelNumber, right: CelNumber): boolean => {
-    const order = compareNumbers(left, right);
-    return order !== undefined && test(order);
-  };
-  const pairs = types.flatMap((left) => types.filter((right) => right !== left).map((right) => [left, right] as const));
-  return declare(name, ...pairs.map(([[one, left], [other, right]]) => overload(`${id}_${one}_${other}`, [left, right], boolType, { evaluate })));
-});
+/** Across int, uint and double, and all others again: where they stand among them counts. Source: cel-go's CrossTypeNumericComparisons */
+export const crossTypeOrder: readonly FunctionDeclaration[] = orders.map(([name, id, test]) => ordered(name, id, test, true));
 
 function isIn(element: CelValue, list: CelList): boolean {
   for (let at = 0; at < list.size; at++) if (equal(element, list.at(at))) return true;
@@ -99,7 +97,7 @@ export const logic: readonly FunctionDeclaration[] = [
     overload("in_list", [a, listType(a)], boolType, { evaluate: isIn, ...membership }),
     overload("in_map", [a, mapType(a, b)], boolType, { evaluate: (key: CelValue, map: CelMap) => map.find(key) !== undefined }),
   ),
-  ...orders.map(([name, id, test]) => ordered(name, id, test)),
+  ...orders.map(([name, id, test]) => ordered(name, id, test, false)),
 ];
 
 /** Optional syntax. */

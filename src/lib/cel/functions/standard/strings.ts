@@ -16,10 +16,10 @@ function matches(text: string, pattern: string): Result {
 }
 
 const sized: readonly [id: string, type: CelType][] = [
-  ["string", stringType],
   ["bytes", bytesType],
   ["list", listType(parameterType("A"))],
   ["map", mapType(parameterType("A"), parameterType("B"))],
+  ["string", stringType],
 ];
 
 export const strings: readonly FunctionDeclaration[] = [
