@@ -14,8 +14,16 @@ interface Candidate {
   readonly matchers: readonly (((value: unknown) => boolean) | undefined)[];
 }
 
-/** @param overloads those that the checker found to fit; costs are the overload's when it is the only one */
-export function planCall(declaration: FunctionDeclaration, overloads: readonly OverloadDeclaration[], args: readonly Step[]): Step {
+/**
+ * @param overloads those that the checker found to fit; costs are the overload's when it is the only one
+ * @param stopsEarly whether it ends, uncharged, at the first argument that failed, as calls of three arguments do
+ */
+export function planCall(
+  declaration: FunctionDeclaration,
+  overloads: readonly OverloadDeclaration[],
+  args: readonly Step[],
+  stopsEarly = false,
+): Step {
   const candidates = overloads.map(
     (overload): Candidate => ({ evaluate: overload.evaluate as Evaluate, matchers: overload.parameters.map(matcherOf) }),
   );
@@ -24,7 +32,7 @@ export function planCall(declaration: FunctionDeclaration, overloads: readonly O
   const none = (values: readonly CelValue[]): CelFailure => noOverload(declaration.name, values);
   if (nonStrict) return lenientCall(candidates, args, cost, none);
   if (args.length === 1) return unaryCall(candidates, args[0] as Step, cost, none);
-  if (args.length === 2) {
+  if (args.length === 2 && !stopsEarly) {
     const [left, right] = args as [Step, Step];
     const apply = binaryCall(candidates, cost, none);
     return operatorOf(declaration.name, overloads)?.(left, right, apply) ?? ((run) => apply(run, left(run), right(run)));
@@ -127,7 +135,6 @@ const operands = new Map<string, ReadonlySet<string>>([
   ["_/_", numbers],
   ["_%_", new Set(["int", "uint"])],
   ["-_", new Set(["bool", "int", "double"])],
-  ["!_", new Set(["bool", "int", "double"])],
   ["_<_", ordered],
   ["_<=_", ordered],
   ["_>_", ordered],

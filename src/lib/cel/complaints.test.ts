@@ -9,7 +9,6 @@ const { tests: suite } = (await import(testdata)) as { tests: { tests: { origina
 /** Cases by how they start, and why they differ; each must. */
 const differing = new Map([
   ["m.existsOne(v, f)", "it is a macro here"],
-  ["func{{a}}", "we stop at the second complaint"],
   ["a ? b ((?))", "we do not count recoveries"],
   ["ó", "we do not count tokens skipped"],
   ["x{?.", "optional syntax and recoveries"],

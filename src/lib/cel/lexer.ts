@@ -55,7 +55,7 @@ export function tokenize(text: string, issues: Issue[]): Token[] {
     const token = tokenAt(text, at);
     if (token === undefined) {
       const end = endOfUnknown(text, at);
-      issues.push({ offset: at, message: `Syntax error: token recognition error at: '${display(text.slice(at, end))}'` });
+      issues.push({ offset: at, message: `Syntax error: token recognition error at: '${text.slice(at, end)}'` });
       at = end;
       continue;
     }
@@ -119,8 +119,4 @@ function endOfUnknown(text: string, start: number): number {
   }
   const failing = text.codePointAt(at);
   return failing === undefined ? text.length : at + (failing > 0xffff ? 2 : 1);
-}
-
-function display(text: string): string {
-  return text.replaceAll("\n", "\\n").replaceAll("\t", "\\t").replaceAll("\r", "\\r");
 }

@@ -57,7 +57,7 @@ export function parseBytesLiteral(text: string): CelValue | CelFailure {
     parts.push(new TextEncoder().encode(body.slice(from, match.index)));
     from = match.index + match[0].length;
     const [, x, u4, u8, octal, plain] = match;
-    if (u4 !== undefined || u8 !== undefined) return new CelFailure("invalid bytes literal");
+    if (u4 !== undefined || u8 !== undefined) return new CelFailure("unable to unescape string");
     if (plain !== undefined) parts.push(new TextEncoder().encode(plainEscapes.get(plain) ?? plain));
     else parts.push(Uint8Array.of(octal === undefined ? Number.parseInt(x as string, 16) : Number.parseInt(octal, 8)));
   }

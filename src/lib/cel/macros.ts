@@ -78,7 +78,7 @@ const filter: MacroExpander = (build, target, args) => {
 
 const has: MacroExpander = (build, _target, args) => {
   const arg = args[0] as Expr;
-  if (arg.kind === "select" && !arg.testOnly) return build.presence(arg.operand, arg.field);
+  if (arg.kind === "select") return build.presence(arg.operand, arg.field);
   return build.complain(arg, "invalid argument to has() macro");
 };
 

@@ -47,8 +47,11 @@ const operandStart = new Set(operandStarts);
 const relationSigns = new Set(["<", "<=", ">=", ">", "==", "!=", "in"]);
 const sumSigns = new Set(["+", "-"]);
 const productSigns = new Set(["*", "/", "%"]);
-/** What may come after an operand: where parsing goes on after one that is missing. */
-const operandFollow = new Set([...relationSigns, ...sumSigns, ...productSigns, "&&", "||", "?", ":", ",", ")", "]", "}", ".", "[", endOfText]);
+const operators = new Set([...relationSigns, ...sumSigns, ...productSigns, "&&", "||", "?"]);
+/** Where parsing goes on after a literal, a name or a call that is wrong, besides where it goes on after any operand. */
+const afterPrimary = [".", "["];
+/** Tries to go on after complaints, as upstream allows. */
+const attemptsMax = 30;
 const tokenOrder = ["[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "true", "false", "null"];
 const reserved = new Set(
   "as break const continue else false for function if import in let loop package namespace null return true var void while".split(" "),
@@ -65,10 +68,12 @@ class Parser {
   #at = 0;
   #lastId = 0;
   #nesting = 0;
-  /** Brackets that are open. */
-  #open = 0;
+  /** Of each construct that is open, the innermost last: what may follow an operand in it besides operators. */
+  readonly #open: (readonly string[])[] = [];
   /** After a complaint there is none until a token was taken. */
   #recovering = false;
+  #attempts = 0;
+  #expanding = false;
   /** How deep the expression with this id is. */
   readonly #depths: number[] = [0];
 
@@ -103,6 +108,14 @@ class Parser {
     return token.kind === endOfText ? endOfText : this.#text.slice(token.start, token.end);
   }
 
+  /** From one token to the next, as messages show it: with what is between them, but for what is no token. */
+  #input(from: Token, to: Token): string {
+    if (from === to) return this.#text.slice(to.start, to.end);
+    const between = this.#text.slice(from.end, to.start);
+    const shown = /^(?:\s|\/\/[^\n]*)*$/.test(between) ? between : between.replace(/\S+/g, "");
+    return this.#text.slice(from.start, from.end) + shown + this.#text.slice(to.start, to.end);
+  }
+
   #take(): Token {
     const token = this.#token();
     this.#at++;
@@ -126,59 +139,104 @@ class Parser {
     this.#issue(this.#token().start, `Syntax error: ${what} input '${this.#textOf(this.#token())}' expecting ${expectedText(expected)}`);
   }
 
-  #abort(what: "mismatched" | "extraneous", expected: readonly string[]): never {
-    this.#complain(what, expected);
+  /** @throws Abort after as many tries to go on as upstream allows */
+  #attempt(): void {
+    if (this.#attempts++ < attemptsMax) return;
+    this.#issue(this.#token().start, `Syntax error: error recovery attempt limit exceeded: ${attemptsMax}`);
     throw new Abort();
   }
 
-  /** Takes a token of this kind; one that is too much is left out, one that is missing is thought to be there. */
-  #expect(kind: string, follows: (next: string) => boolean): Token {
+  /**
+   * Takes a token of this kind; one that is too much is left out, one that is missing is thought to be there.
+   * @returns undefined after a complaint that it is neither: `#recover` is to be called then
+   */
+  #expect(kind: string, follows: (next: string) => boolean): Token | undefined {
     const found = this.#takeIf(kind);
     if (found !== undefined) return found;
+    this.#attempt();
     if (this.#tokens[this.#at + 1]?.kind === kind) {
       this.#complain("extraneous", [kind]);
       this.#at++;
       return this.#take();
     }
-    if (follows(this.#kind()) && !this.#recovering) {
-      this.#recovering = true;
-      this.#issue(this.#token().start, `Syntax error: missing ${expectedText([kind])} at '${this.#textOf(this.#token())}'`);
-      return this.#token();
+    if (!follows(this.#kind())) {
+      this.#complain("mismatched", [kind]);
+      return undefined;
     }
-    return this.#abort("mismatched", [kind]);
+    if (!this.#recovering) this.#issue(this.#token().start, `Syntax error: missing ${expectedText([kind])} at '${this.#textOf(this.#token())}'`);
+    this.#recovering = true;
+    return this.#token();
+  }
+
+  /** Whether a token may follow an operand here. */
+  #mayFollow(kind: string): boolean {
+    if (operators.has(kind) || kind === "." || kind === "[") return true;
+    return this.#open.at(-1)?.includes(kind) ?? kind === endOfText;
+  }
+
+  /** After a complaint parsing goes on at the next token that may follow in any construct that is open. @param alsoAt and at these */
+  #recover(alsoAt: readonly string[] = []): void {
+    this.#attempt();
+    const goesOn = (kind: string): boolean =>
+      kind === endOfText || operators.has(kind) || alsoAt.includes(kind) || this.#open.some((tokens) => tokens.includes(kind));
+    while (!goesOn(this.#kind())) this.#at++;
   }
 
   /** The bracket that ends what is open. */
-  #close(kind: string): void {
-    this.#open--;
-    this.#expect(kind, (next) => (next === endOfText ? this.#open === 0 : operandFollow.has(next)));
+  #close(kind: string, alsoAt: readonly string[] = []): void {
+    this.#open.pop();
+    if (this.#expect(kind, (next) => this.#mayFollow(next)) === undefined) this.#recover(alsoAt);
   }
 
   /** Ends a list or map, after a comma that may stand there. */
   #closeLiteral(kind: string): void {
-    this.#open--;
-    if (this.#takeIf(",") !== undefined) {
-      if (this.#takeIf(kind) !== undefined) return;
-      this.#abort("mismatched", [kind]);
+    const found = this.#kind();
+    if (found !== kind && found !== "," && !this.#recovering) {
+      const next = this.#tokens[this.#at + 1]?.kind;
+      const isExtraneous = next === kind || next === ",";
+      this.#complain(isExtraneous ? "extraneous" : "mismatched", [kind, ","]);
+      if (!isExtraneous) {
+        this.#open.pop();
+        this.#recover(afterPrimary);
+        return;
+      }
+      this.#at++;
     }
-    if (this.#takeIf(kind) !== undefined) return;
-    if (this.#tokens[this.#at + 1]?.kind === kind) {
-      this.#complain("extraneous", [kind, ","]);
-      this.#at += 2;
-      this.#recovering = false;
-      return;
+    this.#takeIf(",");
+    this.#close(kind, afterPrimary);
+  }
+
+  /**
+   * Before the first of what a bracket holds: one token too many is left out.
+   * @param more what may stand there besides operands
+   * @returns false when nothing may be read within the bracket; it is closed then
+   */
+  #checkStart(more: readonly string[], alsoAt: readonly string[] = []): boolean {
+    const kind = this.#kind();
+    if (operandStart.has(kind) || more.includes(kind) || this.#recovering) return true;
+    const expected = [...operandStarts, ...more];
+    const next = this.#tokens[this.#at + 1]?.kind ?? endOfText;
+    if (operandStart.has(next) || more.includes(next)) {
+      this.#complain("extraneous", expected);
+      this.#at++;
+      return true;
     }
-    this.#abort("mismatched", [kind, ","]);
+    this.#complain("mismatched", expected);
+    this.#open.pop();
+    this.#recover(alsoAt);
+    return false;
   }
 
   // Expressions.
 
+  /** What macros make around their arguments is no deeper than they are: as upstream counts, only what was written nests. */
   #next<Kind extends Expr["kind"]>(kind: Kind, offset: number, children: readonly Expr[]): { id: number; kind: Kind; offset: number } {
     const id = this.#nextId();
-    let depth = 0;
-    for (const child of children) depth = Math.max(depth, this.#depths[child.id] ?? 0);
-    this.#depths[id] = depth + 1;
-    if (depth + 1 > depthMax) {
+    let depth = this.#expanding ? 0 : 1;
+    const own = depth;
+    for (const child of children) depth = Math.max(depth, own + (this.#depths[child.id] ?? 0));
+    this.#depths[id] = depth;
+    if (depth > depthMax) {
       this.#issue(-1, "max recursion depth exceeded");
       throw new Abort();
     }
@@ -214,8 +272,14 @@ class Parser {
     const condition = this.#or();
     const sign = this.#takeIf("?");
     if (sign !== undefined) {
+      this.#open.push([":"]);
       const whenTrue = this.#or();
-      this.#expect(":", (next) => operandStart.has(next));
+      this.#open.pop();
+      if (this.#expect(":", (next) => operandStart.has(next)) === undefined) {
+        this.#recover();
+        this.#nesting--;
+        return condition;
+      }
       const whenFalse = this.#expression();
       this.#nesting--;
       return this.#call(sign.start, "_?_:_", undefined, [condition, whenTrue, whenFalse]);
@@ -266,11 +330,24 @@ class Parser {
     if (sign.kind === "-" && /^NUM_(?:INT|FLOAT)$/.test(this.#tokens[this.#at + 1]?.kind ?? "")) return this.#member();
     let count = 0;
     while (this.#takeIf(sign.kind) !== undefined) count++;
-    if (sign.kind === "-" && count > 1 && !operandStart.has(this.#kind())) {
-      this.#issue(this.#token().start, `Syntax error: no viable alternative at input '-'`);
-    }
+    this.#checkOperand(sign.kind);
     const operand = this.#member();
     return count % 2 === 0 ? operand : this.#call(sign.start, `${sign.kind}_`, undefined, [operand]);
+  }
+
+  /** After signs. */
+  #checkOperand(sign: string): void {
+    const kind = this.#kind();
+    if (operandStart.has(kind) && kind !== "!" && kind !== "-") return;
+    if (sign === "-" && kind === "-") return;
+    if (sign === "!") {
+      if (!operandStart.has(kind)) this.#complain("extraneous", operandStarts);
+      return;
+    }
+    const token = this.#token();
+    const minus = this.#tokens[this.#at - 1] ?? token;
+    this.#issue(token.start, `Syntax error: no viable alternative at input '${this.#input(minus, token)}'`);
+    while (this.#takeIf("!") !== undefined) this.#recovering = true;
   }
 
   #member(): Expr {
@@ -280,13 +357,14 @@ class Parser {
     const start = this.#token();
     if (start.kind === "IDENTIFIER" || start.kind === ".") {
       const dot = this.#takeIf(".");
-      const identifier = this.#kind() === "IDENTIFIER" ? this.#take() : this.#noIdentifier(dot);
+      if (this.#kind() !== "IDENTIFIER") return this.#noIdentifier(dot);
+      const identifier = this.#take();
       const name = (dot === undefined ? "" : ".") + this.#textOf(identifier);
       if (this.#kind() === "(") {
         expr = this.#globalCall(name, identifier);
       } else {
         names = name;
-        expr = this.#name(name, identifier, start.start);
+        expr = this.#name(name, identifier, identifier.start);
       }
     } else {
       expr = this.#primary();
@@ -309,11 +387,23 @@ class Parser {
     }
   }
 
-  #noIdentifier(dot: Token | undefined): never {
+  /** Upstream names the words that are values. */
+  #complainOfIdentifier(dot: Token | undefined): void {
+    if (this.#recovering) return;
+    this.#recovering = true;
     const token = this.#token();
     const text = token.kind === endOfText ? "" : this.#textOf(token);
-    if (!this.#recovering) this.#issue(token.start, `Syntax error: no viable alternative at input '${dot === undefined ? "" : "."}${text}'`);
-    throw new Abort();
+    const isWord = dot !== undefined && ["true", "false", "null"].includes(text);
+    const input = this.#input(dot ?? token, token);
+    const message = isWord ? `mismatched input '${text}' expecting IDENTIFIER` : `no viable alternative at input '${input}'`;
+    this.#issue(token.start, `Syntax error: ${message}`);
+  }
+
+  #noIdentifier(dot: Token | undefined): Expr {
+    const offset = this.#token().start;
+    this.#complainOfIdentifier(dot);
+    this.#recover(afterPrimary);
+    return this.#constant(offset, null);
   }
 
   #name(name: string, token: Token, offset: number): Expr {
@@ -327,11 +417,12 @@ class Parser {
     const word = this.#textOf(token);
     if (reserved.has(word)) this.#issue(token.start, `reserved identifier: ${word}`);
     const open = this.#token();
-    const args = this.#args();
+    const args = this.#args(afterPrimary);
     return this.#expanded(name, undefined, args, open.start) ?? this.#call(open.start, name, undefined, args);
   }
 
   #selected(operand: Expr, names: string | undefined): { expr: Expr; names: string | undefined } {
+    const wasRecovering = this.#recovering;
     const dot = this.#take();
     const optional = this.#takeIf("?");
     if (this.#kind() === "ESC_IDENTIFIER") {
@@ -339,8 +430,14 @@ class Parser {
       return { expr: operand, names: undefined };
     }
     if (this.#kind() !== "IDENTIFIER") {
-      if (names === undefined && optional === undefined) this.#noIdentifier(dot);
-      this.#abort("mismatched", optional === undefined ? ["IDENTIFIER"] : ["IDENTIFIER", "ESC_IDENTIFIER"]);
+      if (optional === undefined) {
+        this.#recovering = wasRecovering; // The dot alone is nothing that was understood.
+        this.#complainOfIdentifier(dot);
+      }
+      if (optional === undefined || !this.#isFieldNext()) {
+        this.#recover(optional === undefined ? [] : afterPrimary);
+        return { expr: operand, names: undefined };
+      }
     }
     const field = this.#textOf(this.#take());
     if (optional !== undefined) {
@@ -350,7 +447,7 @@ class Parser {
     }
     if (this.#kind() === "(") {
       const open = this.#token();
-      const args = this.#args();
+      const args = this.#args([]);
       const expr = this.#expanded(field, operand, args, open.start) ?? this.#call(open.start, field, operand, args);
       return { expr, names: undefined };
     }
@@ -358,9 +455,20 @@ class Parser {
     return { expr, names: names === undefined ? undefined : `${names}.${field}` };
   }
 
+  /** After `.?` there is something else: one token too many is left out. */
+  #isFieldNext(): boolean {
+    const { start } = this.#token();
+    const isExtraneous = this.#tokens[this.#at + 1]?.kind === "IDENTIFIER" && !this.#recovering;
+    this.#complain(isExtraneous ? "extraneous" : "mismatched", ["IDENTIFIER", "ESC_IDENTIFIER"]);
+    if (isExtraneous) this.#at++;
+    else this.#issue(start, "unsupported ident kind");
+    return isExtraneous;
+  }
+
   #index(operand: Expr): Expr {
     const bracket = this.#take();
-    this.#open++;
+    this.#open.push(["]"]);
+    if (!this.#checkStart(["?"])) return operand;
     const optional = this.#takeIf("?") !== undefined;
     if (optional && !this.#options.optionalSyntax) this.#issue(bracket.start, "unsupported syntax '[?'");
     const index = this.#expression();
@@ -368,16 +476,16 @@ class Parser {
     return this.#call(bracket.start, optional ? "_[?_]" : "_[_]", undefined, [operand, index]);
   }
 
-  #args(): Expr[] {
+  #args(alsoAt: readonly string[]): Expr[] {
     this.#take();
-    this.#open++;
+    this.#open.push([")", ","]);
     const args: Expr[] = [];
+    if (!this.#checkStart([")"], alsoAt)) return args;
     if (this.#kind() !== ")") {
-      if (!operandStart.has(this.#kind()) && this.#tokens[this.#at + 1]?.kind !== ")") this.#abort("mismatched", [...operandStarts, ")"]);
       do args.push(this.#expression());
       while (this.#takeIf(",") !== undefined);
     }
-    this.#close(")");
+    this.#close(")", alsoAt);
     return args;
   }
 
@@ -386,9 +494,9 @@ class Parser {
     switch (token.kind) {
       case "(": {
         this.#take();
-        this.#open++;
+        this.#open.push([")"]);
         const inner = this.#expression();
-        this.#close(")");
+        this.#close(")", afterPrimary);
         return inner;
       }
       case "[":
@@ -433,23 +541,30 @@ class Parser {
       return this.#unary();
     }
     this.#complain("mismatched", operandStarts);
-    while (!operandFollow.has(this.#kind())) this.#at++;
+    this.#recover(afterPrimary);
     return this.#constant(offset, null);
   }
 
   #list(): Expr {
     const bracket = this.#take();
-    this.#open++;
+    this.#open.push(["]", ","]);
     const elements: Expr[] = [];
     const optionalIndices = new Set<number>();
+    if (!this.#checkStart(["]", ",", "?"], afterPrimary)) return this.#constant(bracket.start, null);
     while (this.#kind() !== "]" && !(this.#kind() === "," && elements.length === 0)) {
       if (this.#optionalEntry()) optionalIndices.add(elements.length);
       elements.push(this.#expression());
-      if (this.#kind() !== "," || this.#tokens[this.#at + 1]?.kind === "]") break;
+      if (this.#kind() !== "," || !this.#startsEntry(1)) break;
       this.#take();
     }
     this.#closeLiteral("]");
     return { ...this.#next("list", bracket.start, elements), elements, optionalIndices };
+  }
+
+  /** Otherwise a comma before it is the last. */
+  #startsEntry(ahead: number): boolean {
+    const kind = this.#tokens[this.#at + ahead]?.kind ?? endOfText;
+    return operandStart.has(kind) || kind === "?";
   }
 
   #optionalEntry(): boolean {
@@ -460,16 +575,22 @@ class Parser {
 
   #map(): Expr {
     const brace = this.#take();
-    this.#open++;
+    this.#open.push(["}", ","]);
     const entries: MapEntry[] = [];
+    if (!this.#checkStart(["}", ",", "?"], afterPrimary)) return this.#constant(brace.start, null);
     while (this.#kind() !== "}" && !(this.#kind() === "," && entries.length === 0)) {
-      this.#checkMapStart();
       const optional = this.#optionalEntry();
+      this.#open.push([":"]);
       const key = this.#expression();
+      this.#open.pop();
       const colon = this.#expect(":", (next) => operandStart.has(next));
+      if (colon === undefined) {
+        this.#recover();
+        break;
+      }
       const value = this.#expression();
       entries.push({ id: this.#nextId(), offset: colon.start, key, value, optional });
-      if (this.#kind() !== "," || this.#tokens[this.#at + 1]?.kind === "}") break;
+      if (this.#kind() !== "," || !this.#startsEntry(1)) break;
       this.#take();
     }
     this.#closeLiteral("}");
@@ -477,27 +598,27 @@ class Parser {
     return { ...this.#next("map", brace.start, within), entries };
   }
 
-  #checkMapStart(): void {
-    const kind = this.#kind();
-    if (operandStart.has(kind) || kind === "?" || this.#tokens[this.#at - 1]?.kind !== "{") return;
-    const expected = [...operandStarts, "}", ",", "?"];
-    if (!operandStart.has(this.#tokens[this.#at + 1]?.kind ?? endOfText)) this.#abort("mismatched", expected);
-    this.#complain("extraneous", expected);
-    this.#at++;
-    this.#recovering = false;
-  }
-
   #struct(name: string): Expr {
     const brace = this.#take();
-    this.#open++;
+    this.#open.push(["}", ","]);
     const fields: StructField[] = [];
     while (this.#kind() !== "}" && !(this.#kind() === "," && fields.length === 0)) {
       const optional = this.#optionalEntry();
-      const field = this.#structFieldName(fields.length === 0 && !optional);
+      const isFirst = fields.length === 0 && !optional;
+      const field = this.#structFieldName(isFirst);
+      if (field === undefined && isFirst) {
+        this.#open.pop();
+        this.#recover(afterPrimary);
+        return this.#constant(brace.start, null);
+      }
       const colon = this.#expect(":", (next) => operandStart.has(next));
+      if (field === undefined || colon === undefined) {
+        this.#recover();
+        break;
+      }
       const value = this.#expression();
       fields.push({ id: this.#nextId(), offset: colon.start, name: field, value, optional });
-      if (this.#kind() !== "," || this.#tokens[this.#at + 1]?.kind === "}") break;
+      if (this.#kind() !== "," || !["IDENTIFIER", "ESC_IDENTIFIER", "?"].includes(this.#tokens[this.#at + 1]?.kind ?? endOfText)) break;
       this.#take();
     }
     this.#closeLiteral("}");
@@ -505,15 +626,17 @@ class Parser {
     return { ...this.#next("struct", brace.start, within), name, fields };
   }
 
-  #structFieldName(first: boolean): string {
+  /** @returns undefined after a complaint */
+  #structFieldName(first: boolean): string | undefined {
     const expected = first ? ["}", ",", "?", "IDENTIFIER", "ESC_IDENTIFIER"] : ["IDENTIFIER", "ESC_IDENTIFIER"];
     if (this.#kind() === "ESC_IDENTIFIER") {
       this.#issue(this.#token().start, "unsupported syntax: '`'");
       return this.#textOf(this.#take());
     }
     if (this.#kind() !== "IDENTIFIER") {
-      if (this.#tokens[this.#at + 1]?.kind !== "IDENTIFIER") this.#abort("mismatched", expected);
-      this.#complain("extraneous", expected);
+      const isExtraneous = this.#tokens[this.#at + 1]?.kind === "IDENTIFIER" && !this.#recovering;
+      this.#complain(isExtraneous ? "extraneous" : "mismatched", expected);
+      if (!isExtraneous) return undefined;
       this.#at++;
     }
     return this.#textOf(this.#take());
@@ -525,8 +648,13 @@ class Parser {
     const macro = this.#options.macros.get(macroKey({ name, receiver: target !== undefined, arity: args.length }));
     if (macro === undefined) return undefined;
     const issuesBefore = this.issues.length;
+    this.#expanding = true;
     const expanded = macro.expand(this.#builder(offset), target, args);
-    if (expanded !== undefined) return expanded;
+    this.#expanding = false;
+    if (expanded !== undefined) {
+      this.#depths[expanded.id] = (this.#depths[expanded.id] ?? 0) + 1;
+      return expanded;
+    }
     return this.issues.length > issuesBefore ? this.#constant(offset, null) : undefined;
   }
 

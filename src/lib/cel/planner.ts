@@ -14,6 +14,7 @@ import { hasField, isKey, noKey, selectField, selectIndex, selectOptional } from
 import { ArrayList, HashMap } from "./values/containers.ts";
 import { equal } from "./values/equality.ts";
 import { CelFailure, fail, noSuchOverload } from "./values/failure.ts";
+import { compileRegex } from "./values/regex.ts";
 import { typeNameOf } from "./values/type-names.ts";
 import { CelList, CelOptional, CelTypeValue, type CelValue, optionalNone, type Result } from "./values/value.ts";
 
@@ -270,9 +271,18 @@ class Planner {
       reference.declaration,
       reference.overloads,
       args.map((arg) => arg.step),
+      this.#hasCompiledPattern(expr, args[1]?.constant?.value),
     );
     const folds = this.#options.features.foldConstants && conversions.has(expr.name) && args.length === 1 && args[0]?.constant !== undefined;
     return folds ? this.#fold(expr, step) : { step };
+  }
+
+  /** Regular expressions that are written out are looked at now; what uses them is then another kind of call. Source: cel-go's OptimizeRegex */
+  #hasCompiledPattern(expr: Call, pattern: CelValue | undefined): boolean {
+    if (!this.#options.features.foldConstants || !patternFunctions.has(expr.name) || typeof pattern !== "string") return false;
+    const compiled = compileRegex(pattern);
+    if (compiled instanceof CelFailure) this.#refuse(expr, compiled);
+    return true;
   }
 
   /** Conversions of constants are made now, and cost nothing. */
@@ -377,6 +387,8 @@ class Planner {
 
 /** Source: cel-go's IsTypeConversionFunction */
 const conversions = new Set(["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"]);
+
+const patternFunctions = new Set(["matches", "find", "findAll"]);
 
 function constant(value: CelValue): Planned {
   return { step: () => value, constant: { value } };

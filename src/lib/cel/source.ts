@@ -2,6 +2,8 @@
 import type { Issue } from "./errors.ts";
 
 const issuesShownMax = 100;
+/** Of the line that a complaint is about; longer ones are not shown. */
+const shownBytesMax = 16_384;
 
 export class Source {
   readonly text: string;
@@ -20,11 +22,11 @@ export class Source {
     return { line, column: [...this.text.slice(start, offset)].length };
   }
 
-  /** All issues as upstream prints them, by place. Source: cel-go's common/errors.go and error.go */
+  /** The issues as upstream prints them: the first hundred, by place. Source: cel-go's common/errors.go and error.go */
   describe(issues: readonly Issue[]): string {
-    const sorted = issues.toSorted((left, right) => left.offset - right.offset);
-    const shown = sorted.slice(0, issuesShownMax).map((issue) => this.#describeOne(issue));
-    if (sorted.length > issuesShownMax) shown.push(`${sorted.length - issuesShownMax} more errors were truncated`);
+    const kept = issues.slice(0, issuesShownMax);
+    const shown = kept.toSorted((left, right) => left.offset - right.offset).map((issue) => this.#describeOne(issue));
+    if (issues.length > issuesShownMax) shown.push(`${issues.length - issuesShownMax} more errors were truncated`);
     return shown.join("\n");
   }
 
@@ -34,11 +36,14 @@ export class Source {
     const start = this.#lineStarts[line - 1] as number;
     const end = this.text.indexOf("\n", start);
     const lineText = this.text.slice(start, end === -1 ? undefined : end).replaceAll("\t", " ");
+    if (this.text === "") return `ERROR: <input>:1:0: ${issue.message}`; // Upstream's end of nothing is before its start.
+    const where = `ERROR: <input>:${line}:${column + 1}: ${issue.message}`;
+    if (Buffer.byteLength(lineText) > shownBytesMax) return where;
     const points = [...lineText];
     const isWide = (at: number): boolean => (points[at]?.codePointAt(0) ?? 0) > 0x7f;
     let marks = "";
     for (let at = 0; at < column; at++) marks += isWide(at) ? "．" : ".";
     marks += isWide(column) ? "＾" : "^";
-    return `ERROR: <input>:${line}:${column + 1}: ${issue.message}\n | ${lineText}\n | ${marks}`;
+    return `${where}\n | ${lineText}\n | ${marks}`;
   }
 }
