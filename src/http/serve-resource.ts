@@ -4,6 +4,7 @@ import { pathSegmentNameProblems } from "../api/validation/names.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Resolved, SubresourceDefinition } from "../resource/contract.ts";
 import type { RequestContext } from "./contract.ts";
+import { deprecationWarning } from "./deprecation.ts";
 import { negotiate } from "./representation/negotiate.ts";
 import { pathNotFound } from "./respond.ts";
 
@@ -28,6 +29,8 @@ export function serveResource(context: RequestContext, registry: RegistryContext
   checkPath(context, resolved);
   if (exchange.method === "HEAD" || exchange.method === "OPTIONS") throw methodNotAllowed();
   checkName(info.parts[1]);
+  const deprecation = deprecationWarning(resolved, info.subresource);
+  if (deprecation !== undefined) context.warnings.push(deprecation);
   if (special !== undefined) {
     context.representation = negotiate(context);
     return special(context, registry);

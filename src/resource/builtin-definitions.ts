@@ -78,7 +78,7 @@ function servedVersion(
   const conversion = Object.hasOwn(conversions, key) ? conversions[key] : undefined;
   const served = runtimeConfig.serves(group, row.version, resource);
   assert.ok(!served || row.converted !== true || conversion !== undefined, `${key} is served and cannot be converted`);
-  const [since, removedIn, replacement] = row.deprecated ?? [];
+  const deprecated = deprecationOf(row.deprecated);
   let schema: Struct | undefined;
   return {
     version: row.version,
@@ -87,7 +87,7 @@ function servedVersion(
       return schema;
     },
     served,
-    ...(since !== undefined && { deprecated: { since, ...(removedIn && { removedIn }), ...(replacement && { replacement }) } }),
+    ...(deprecated !== undefined && { deprecated }),
     subresources: (row.subresources ?? []).map((one) => subresource(group, row.version, one)),
     ...(conversion !== undefined && { conversion }),
     verbs: row.verbs ?? allVerbs,
@@ -124,4 +124,15 @@ function schemaOf(group: string, version: string, kind: string): Struct {
   const definition = definitionOf(group, version, kind);
   assert.ok(definition !== undefined, `no type for ${group}/${version} ${kind}`);
   return builtinSchema(definition);
+}
+
+/** Of Kubernetes 1: whose resources these are. */
+const minorRelease = 36;
+
+/** @returns undefined for what is deprecated in a release to come only */
+function deprecationOf([since, removedIn = "", replacement = ""]: readonly string[] = []): ServedVersion["deprecated"] {
+  if (since === undefined || Number(since.split(".")[1]) > minorRelease) return undefined;
+  // As `storage.k8s.io/v1/VolumeAttributesClass`.
+  const instead = replacement.replace(/\/([^/]+)$/, " $1");
+  return { since, ...(removedIn !== "" && { removedIn }), ...(replacement !== "" && { replacement: instead }) };
 }

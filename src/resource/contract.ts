@@ -4,6 +4,7 @@ import type { FieldErrors } from "../api/field-errors.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { UserInfo } from "../api/user.ts";
 import type { Struct } from "../lib/schema/schema.ts";
+import type { JsonSchemaProps } from "../lib/structural-schema/json-schema-props.ts";
 import type { Entry, WatchCache } from "../watch-cache/contract.ts";
 import type { EntrySource } from "../watch-cache/entry.ts";
 import type { Turns } from "./turns.ts";
@@ -30,12 +31,23 @@ export interface ServedVersion {
   readonly schema: Struct;
   /** Off unless switched on by `--runtime-config`. */
   readonly served: boolean;
+  /** `replacement`: as `storage.k8s.io/v1 VolumeAttributesClass`. */
   readonly deprecated?: { readonly since: string; readonly removedIn?: string; readonly replacement?: string };
   readonly subresources: readonly SubresourceDefinition[];
   /** Undefined where the schemas of this version and of the storage version are identical, so that only apiVersion differs. */
   readonly conversion?: Conversion;
   /** Verbs of the collection and the item. */
   readonly verbs: readonly string[];
+  /** What OpenAPI says of a custom kind; built-in ones are described by their schemas. */
+  readonly openApi?: PublishedSchema;
+}
+
+/** Never changed: what changes is another one. */
+export interface PublishedSchema {
+  /** As the definition has it, and structural; undefined where it is not, or where there is none: any object will do then. */
+  readonly schema: JsonSchemaProps | undefined;
+  /** Paths such as `spec.colour`. */
+  readonly selectableFields: readonly string[];
 }
 
 /** Both directions lose nothing. The object handed in may be changed and returned. */
