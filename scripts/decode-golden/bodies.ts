@@ -1,11 +1,11 @@
 /** Bodies that were tampered with, a line of JSON each: see main.go. */
 import { formatGroupVersion } from "../../src/api/object.ts";
-import { damagedBodies, decoderNames } from "../../src/testing/decoder-fuzz.ts";
+import { damagedBodies } from "../../src/testing/decoder-fuzz.ts";
 
 const perFormat = Number(process.argv[2] ?? 1500);
 
-for (const format of decoderNames) {
-  const damaged = damagedBodies(format, 1200);
+for (const format of ["json", "yaml", "protobuf"] as const) {
+  const damaged = damagedBodies(format, { sampleBytesMax: 1200 });
   for (let seed = 1; seed <= perFormat; seed++) {
     const { expected, bytes } = damaged(seed);
     const apiVersion = formatGroupVersion(expected.group, expected.version);

@@ -43,7 +43,7 @@ interface Format {
 interface GoldenRow {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly json: object;
+  readonly json: Record<string, unknown>;
   /** In base64. */
   readonly protobuf: string;
 }
@@ -64,7 +64,7 @@ const sampleBytesMax = 16 << 10;
 export function decoderFuzzer(name: DecoderName): Fuzzer {
   const { mediaType } = formats[name];
   const catalog = builtinCatalog("api/all=true");
-  const damaged = damagedBodies(name, sampleBytesMax);
+  const damaged = damagedBodies(name, { sampleBytesMax });
   return (seed) => {
     const { expected, bytes } = damaged(seed);
     const fieldValidation = (["Ignore", "Warn", "Strict"] as const)[seed % 3] as "Ignore";
@@ -82,11 +82,18 @@ export function decoderFuzzer(name: DecoderName): Fuzzer {
   };
 }
 
-/** @param sampleBytesMax of what is tampered with @returns gives the same body for a seed each time */
-export function damagedBodies(name: DecoderName, sampleBytesMax: number): (seed: number) => Sample {
+export interface DamageOptions {
+  /** Of what is tampered with. */
+  readonly sampleBytesMax: number;
+  /** Changes what is tampered with; not for protobuf. */
+  readonly prepare?: (object: Record<string, unknown>) => Record<string, unknown>;
+}
+
+/** @returns gives the same body for a seed each time */
+export function damagedBodies(name: DecoderName, { sampleBytesMax, prepare = (object) => object }: DamageOptions): (seed: number) => Sample {
   const { words, bytesOf } = formats[name];
   const samples = goldenRows()
-    .flatMap((row) => sampleOf(row, bytesOf))
+    .flatMap((row) => sampleOf({ ...row, json: prepare(row.json) }, bytesOf))
     .filter(({ bytes }) => bytes.length <= sampleBytesMax);
   const others = samples.map(({ bytes }) => bytes);
   return (seed) => {
