@@ -1,4 +1,5 @@
 /** Values as gnostic writes them into its messages: YAML in blocks, keys as they come. Source: go-yaml v3 with its own indentation. */
+import { encodeAny } from "../../lib/json/encode-any.ts";
 import { yamlOfJson } from "../../lib/yaml/encode.ts";
 
 /** @param value JSON @returns ends with a newline */
@@ -30,6 +31,6 @@ function newLine(column: number): string {
 
 /** What would need several lines stays as JSON has it, which is YAML, too. */
 function scalar(value: unknown): string {
-  const json = JSON.stringify(value);
+  const json = encodeAny(value);
   return json.length > 70 || json.includes("\\n") ? json : yamlOfJson(Buffer.from(json)).trimEnd();
 }

@@ -1,13 +1,17 @@
 /** Schemas as OpenAPI definitions, in upstream's order of fields. Source: kube-openapi; facts about 1.36's published documents. */
 import type { Any, Field, Scalar, ScalarKind, Struct, Type } from "../../lib/schema/schema.ts";
 import { builtinSchema } from "../builtin-schemas.ts";
+import { customDefinition, customDefinitionName } from "./custom-definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { Dialect, Json } from "./dialect.ts";
+import type { CustomKind } from "./operations.ts";
 
 /** Gathers definitions while documents refer to them, and those they refer to in turn. */
 export interface Definitions {
   /** A reference to a type, such as `{"$ref": "#/definitions/…"}`. */
   reference(type: Type): Json;
+  /** The same for a custom kind. */
+  referenceCustom(kind: CustomKind): Json;
   /** Takes one definition nobody has taken yet, name and body. @returns undefined when all are taken */
   take(): [name: string, body: Json] | undefined;
 }
@@ -27,21 +31,44 @@ export interface DefinitionOptions {
 
 export function collectDefinitions(dialect: Dialect, options: DefinitionOptions): Definitions {
   const known = new Set<string>();
-  const waiting: [name: string, type: Type][] = [];
-  const refer = (name: string, type: Type): Json => {
+  const waiting: [name: string, makeBody: () => Json][] = [];
+  const referTo = (name: string, makeBody: () => Json): Json => {
     if (!known.has(name)) {
       known.add(name);
-      waiting.push([name, type]);
+      waiting.push([name, makeBody]);
     }
     return { $ref: dialect.references + name };
   };
-  const writer: Writer = { ...options, dialect, refer };
+  const writer: Writer = { ...options, dialect, refer: (name, type) => referTo(name, () => definitionBody(name, type, writer)) };
+  const customWriter = definitionWriter(writer);
   return {
     reference: (type) => typeBody(type, writer),
+    referenceCustom: (kind) => referTo(customDefinitionName(kind), () => customDefinition(kind, customWriter)),
     take() {
       const next = waiting.pop();
-      return next && [next[0], definitionBody(next[0], next[1], writer)];
+      return next && [next[0], next[1]()];
     },
+  };
+}
+
+/** What definitions of custom kinds share with those of built-in ones. */
+export interface DefinitionWriter {
+  readonly dialect: Dialect;
+  /** `apiVersion` and `kind`. */
+  typeMeta(): Json;
+  /** A field that holds metadata of this type. */
+  metadata(type: Struct): Json;
+}
+
+function definitionWriter(writer: Writer): DefinitionWriter {
+  return {
+    dialect: writer.dialect,
+    typeMeta() {
+      const like = builtinSchema("io.k8s.api.core.v1.ConfigMap");
+      const bodyOf = (name: string): Json => fieldBody(like, like.byName.get(name) as Field, writer);
+      return { apiVersion: bodyOf("apiVersion"), kind: bodyOf("kind") };
+    },
+    metadata: (type) => withSiblings(typeBody(type, writer), { wrapped: true }, writer.dialect),
   };
 }
 
@@ -67,7 +94,6 @@ function structBody(struct: Struct, writer: Writer): Json {
     ...(fields.length > 0 && { properties: Object.fromEntries(fields.map((field) => [field.name, fieldBody(struct, field, writer)])) }),
     ...(kinds && { "x-kubernetes-group-version-kind": kinds.map(gvkBody) }),
     ...(struct.atomic && { "x-kubernetes-map-type": "atomic" }),
-    ...(struct.preserveUnknown && { "x-kubernetes-preserve-unknown-fields": true }),
     ...(struct.unions && { "x-kubernetes-unions": struct.unions }),
   };
 }
@@ -165,8 +191,7 @@ function fieldDefault({ default: declared, type, pointer, omitEmpty }: Field): u
 
 /** What v3 says an element of a list or map, or a field that is always written, holds when nothing is given. */
 function elementDefault(type: Type): unknown {
-  if (type.kind === "struct") return type.definition === "" ? undefined : {};
-  return zeroValues[type.kind as ScalarKind];
+  return type.kind === "struct" ? {} : zeroValues[type.kind as ScalarKind];
 }
 
 const zeroValues: Readonly<Partial<Record<ScalarKind, unknown>>> = { string: "", int32: 0, int64: 0, bool: false, double: 0 };
@@ -174,8 +199,7 @@ const zeroValues: Readonly<Partial<Record<ScalarKind, unknown>>> = { string: "",
 function typeBody(type: Type, writer: Writer): Json {
   switch (type.kind) {
     case "struct":
-      // What has no name of its own, as parts of custom resources, stands where it is used.
-      return type.definition === "" ? structBody(type, writer) : writer.refer(type.definition, type);
+      return writer.refer(type.definition, type);
     case "list":
       return { type: "array", items: elementBody(type.items, writer) };
     case "map":

@@ -25,6 +25,8 @@ export interface DocumentSource extends PathOptions {
 /** How long a document may be worked on before others get their turn. */
 const sliceMs = 8;
 
+/** What upstream's documents of custom resources say of themselves. */
+const customInfo = { title: "Kubernetes CRD Swagger", version: "v0.1.0" };
 const bearerToken = { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" };
 
 /** One of the documents that v3 splits the API into. */
@@ -33,6 +35,8 @@ export interface Part {
   readonly name: string;
   /** What it is made of: while these definitions stay the same, so does the document. */
   readonly resources: readonly ServedResource[];
+  /** Whether there is nothing but custom resources in it. */
+  readonly custom: boolean;
   /** Undefined for documents that are of no version. */
   readonly groupVersion: GroupVersion | undefined;
   paths(options: PathOptions): PathItem[];
@@ -43,19 +47,23 @@ export function partsOf(groups: readonly ServedGroup[]): Part[] {
     versions.map((version) => ({
       name: group === "" ? `api/${version.version}` : `apis/${group}/${version.version}`,
       resources: version.resources,
+      custom: version.resources.every(({ definition }) => definition.custom),
       groupVersion: { group, version: version.version },
       paths: (options: PathOptions) => pathsOf(group, version, options),
     })),
   );
-  return [...topPaths(groups).map(([name, item]) => ({ name, resources: [], groupVersion: undefined, paths: () => [item] })), ...versions];
+  return [
+    ...topPaths(groups).map(([name, item]) => ({ name, resources: [], custom: false, groupVersion: undefined, paths: () => [item] })),
+    ...versions,
+  ];
 }
 
 /** The document of one part, encoded piece by piece. */
 export async function encodeV3(part: Part, source: DocumentSource, encoding: Encoding): Promise<Buffer> {
   const definitions = collectDefinitions(openApiV3, { ...source, groupVersion: part.groupVersion });
   const rendering = { definitions, descriptions: source.descriptions };
-  const head = { openapi: "3.0.0", info: { title: "Kubernetes", version: source.release } };
-  const tail = { securitySchemes: { BearerToken: bearerToken } };
+  const head = { openapi: "3.0.0", info: part.custom ? customInfo : { title: "Kubernetes", version: source.release } };
+  const tail = part.custom ? {} : { securitySchemes: { BearerToken: bearerToken } };
   const render = (item: PathItem): Json => renderPathV3(item, rendering);
   if (encoding === "json") {
     const { paths, schemas } = await encodePieces(part.paths(source), render, definitions, { path: jsonEntry, definition: jsonEntry });

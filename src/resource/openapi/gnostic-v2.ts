@@ -1,5 +1,5 @@
 /** gnostic's `openapi.v2` messages, as far as our documents use them. */
-import { any, boolean, entries, message, messageOf, oneOf, repeated, text, texts, type WriteMessage } from "./gnostic.ts";
+import { any, boolean, double, entries, integer, message, messageOf, oneOf, orBoolean, repeated, text, texts, type WriteMessage } from "./gnostic.ts";
 
 /** Fields of `Document` whose entries are written one by one. */
 export const documentV2 = { paths: 8, path: 2, definitions: 9, definition: 1, parameters: 10, parameter: 1 } as const;
@@ -8,19 +8,37 @@ const has = (value: unknown, key: string): boolean => Object.hasOwn(value as obj
 
 const jsonReference = messageOf(() => ({ $ref: text(1) }));
 
+const externalDocs = messageOf(() => ({ description: text(1), url: text(2) }));
+
 export const schemaV2: WriteMessage = messageOf(
   () => ({
     $ref: text(1),
     format: text(2),
+    title: text(3),
     description: text(4),
     default: any(5),
+    multipleOf: double(6),
+    maximum: double(7),
+    exclusiveMaximum: boolean(8),
+    minimum: double(9),
+    exclusiveMinimum: boolean(10),
+    maxLength: integer(11),
+    minLength: integer(12),
+    pattern: text(13),
+    maxItems: integer(14),
+    minItems: integer(15),
+    uniqueItems: boolean(16),
+    maxProperties: integer(17),
+    minProperties: integer(18),
     required: repeated(text(19)),
     enum: repeated(any(20)),
-    additionalProperties: message(21, (value, writer) => message(1, schemaV2)(value, writer)),
+    additionalProperties: message(21, orBoolean(message(1, (value, writer) => schemaV2(value, writer)))),
     type: message(22, (value, writer) => text(1)(value, writer)),
     items: message(23, (value, writer) => message(1, schemaV2)(value, writer)),
     allOf: repeated(message(24, schemaV2)),
     properties: message(25, entries(1, schemaV2)),
+    externalDocs: message(29, externalDocs),
+    example: any(30),
   }),
   31,
 );

@@ -1,5 +1,5 @@
 /** gnostic's `openapi.v3` messages, as far as our documents use them. */
-import { any, boolean, double, entries, message, messageOf, oneOf, repeated, text, type WriteMessage } from "./gnostic.ts";
+import { any, boolean, double, entries, integer, message, messageOf, oneOf, orBoolean, repeated, text, type WriteMessage } from "./gnostic.ts";
 
 /** Fields of `Document`, and of `Components` in it, whose entries are written one by one. */
 export const documentV3 = { paths: 4, path: 1, components: 5, schemas: 1, schema: 1 } as const;
@@ -17,17 +17,37 @@ const defaultType: WriteMessage = (value, writer) => {
   else if (typeof value === "string") text(3)(value, writer);
 };
 
+const externalDocs = messageOf(() => ({ description: text(1), url: text(2) }));
+
 const schema: WriteMessage = messageOf(
   () => ({
+    nullable: boolean(1),
+    externalDocs: message(6, externalDocs),
+    example: any(7),
+    title: text(9),
+    multipleOf: double(10),
+    maximum: double(11),
+    exclusiveMaximum: boolean(12),
+    minimum: double(13),
+    exclusiveMinimum: boolean(14),
+    maxLength: integer(15),
+    minLength: integer(16),
+    pattern: text(17),
+    maxItems: integer(18),
+    minItems: integer(19),
     uniqueItems: boolean(20),
+    maxProperties: integer(21),
+    minProperties: integer(22),
     required: repeated(text(23)),
     enum: repeated(any(24)),
     type: text(25),
     allOf: repeated(message(26, schemaV3)),
     oneOf: repeated(message(27, schemaV3)),
+    anyOf: repeated(message(28, schemaV3)),
+    not: message(29, (value, writer) => schema(value, writer)),
     items: message(30, (value, writer) => single(value, writer)),
     properties: message(31, entries(1, schemaV3)),
-    additionalProperties: message(32, (value, writer) => single(value, writer)),
+    additionalProperties: message(32, orBoolean(single)),
     default: message(33, defaultType),
     description: text(34),
     format: text(35),

@@ -47,6 +47,11 @@ export function messageOf(fields: () => Readonly<Record<string, WriteField>>, ex
   };
 }
 
+/** What is a boolean, in field 2, or something else. */
+export function orBoolean(otherwise: WriteField): WriteMessage {
+  return (value, writer) => (typeof value === "boolean" ? boolean(2) : otherwise)(value, writer);
+}
+
 /** A message that is one of several, by what the value is. */
 export function oneOf(choose: (value: unknown) => WriteField): WriteMessage {
   return (value, writer) => choose(value)(value, writer);
@@ -78,8 +83,16 @@ export function boolean(number: number): WriteField {
   return (value, writer) => writer.boolean(number, value === true);
 }
 
+/** A count: whole, and not negative. */
+export function integer(number: number): WriteField {
+  return (value, writer) => {
+    writer.varint(Math.max(0, Number(value)));
+    writer.varint(number * 8);
+  };
+}
+
 export function double(number: number): WriteField {
-  return (value, writer) => writer.double(number, value as number);
+  return (value, writer) => writer.double(number, Number(value));
 }
 
 /** Any value, as YAML. */

@@ -1,13 +1,14 @@
 /** JSON text that is put together from encoded pieces, so that a large document is never one value. */
+import { encodeAny, encodeString } from "../../lib/json/encode-any.ts";
 
 /** `"name":value` */
 export function jsonEntry(name: string, value: unknown): Buffer {
-  return Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return Buffer.from(`${encodeString(name)}:${encodeAny(value)}`);
 }
 
 /** The same with a value that is in pieces. */
 export function jsonMember(name: string, value: readonly Buffer[]): Buffer {
-  return Buffer.concat([Buffer.from(`${JSON.stringify(name)}:`), ...value]);
+  return Buffer.concat([Buffer.from(`${encodeString(name)}:`), ...value]);
 }
 
 export function jsonMembers(object: object): Buffer[] {

@@ -1,8 +1,7 @@
 /** Every path of a group and version, with its operations, before either version of OpenAPI gives them a form. Source: upstream's installer. */
-import type { Struct } from "../../lib/schema/schema.ts";
-import type { SubresourceDefinition } from "../contract.ts";
+import type { PublishedSchema, SubresourceDefinition } from "../contract.ts";
 import type { ServedGroup, ServedGroupVersion, ServedResource } from "../discovery.ts";
-import { listSchema } from "./list-schema.ts";
+import { customPaths } from "./custom-operations.ts";
 
 export type HttpMethod = "get" | "put" | "post" | "delete" | "options" | "head" | "patch";
 
@@ -31,8 +30,16 @@ export interface KindName {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** Given for custom kinds; those of built-in ones are found by name. */
-  readonly schema?: Struct;
+  /** Given for custom kinds; the definitions of built-in ones are found by name. */
+  readonly custom?: CustomKind;
+}
+
+/** A kind of a custom resource, or of its list. */
+export interface CustomKind extends KindName {
+  /** Of the items, where this is a list. */
+  readonly itemKind?: string;
+  readonly plural: string;
+  readonly published: PublishedSchema;
 }
 
 export interface Parameter {
@@ -56,7 +63,7 @@ export interface Answer {
   readonly content: KindName | string;
 }
 
-/** Media types of one resource. */
+/** Media types of the built-in resources. */
 interface MediaTypes {
   readonly objects: readonly string[];
   readonly streams: readonly string[];
@@ -65,10 +72,9 @@ interface MediaTypes {
   readonly bodies: readonly string[];
 }
 
+const anyType = ["*/*"];
 const plainTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 const streamTypes = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
-const customTypes = ["application/json", "application/yaml"];
-
 function builtinMediaTypes(cbor: boolean): MediaTypes {
   const objects = [...plainTypes, ...(cbor ? ["application/cbor"] : [])];
   return {
@@ -81,17 +87,9 @@ function builtinMediaTypes(cbor: boolean): MediaTypes {
       "application/apply-patch+yaml",
       ...(cbor ? ["application/apply-patch+cbor"] : []),
     ],
-    bodies: ["*/*"],
+    bodies: anyType,
   };
 }
-
-/** Custom resources have no protobuf and no strategic merge, and upstream's documents do not speak of their streams and of CBOR. */
-const customMediaTypes: MediaTypes = {
-  objects: customTypes,
-  streams: customTypes,
-  patches: ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"],
-  bodies: customTypes,
-};
 
 export interface PathOptions {
   readonly commonQuery: CommonQuery;
@@ -106,11 +104,18 @@ export function pathsOf(group: string, groupVersion: ServedGroupVersion, { commo
   const { version } = groupVersion;
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   const scope: Scope = { group, version, root, commonQuery, mediaTypes: builtinMediaTypes(cbor), ...operationNames(group, version) };
-  const items = [discoveryPath(scope), ...groupVersion.resources.flatMap((resource) => resourcePaths(resource, scope))];
+  const [custom, builtin] = partition(groupVersion.resources, ({ definition }) => definition.custom);
+  // Upstream's documents of custom resources do not speak of discovery.
+  const discovery = builtin.length === 0 ? [] : [discoveryPath(scope)];
+  const items = [...discovery, ...builtin.flatMap((one) => resourcePaths(one, scope)), ...custom.flatMap((one) => customPaths(one, scope))];
   return items.filter(({ operations }) => operations.length > 0).sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-interface Scope {
+function partition<T>(all: readonly T[], belongs: (one: T) => boolean): [those: T[], others: T[]] {
+  return [all.filter(belongs), all.filter((one) => !belongs(one))];
+}
+
+export interface Scope {
   readonly group: string;
   readonly version: string;
   /** `/apis/apps/v1` */
@@ -133,6 +138,7 @@ function operationNames(group: string, version: string): { title: string; tag: s
 /** The paths above those of group versions: discovery of versions and groups, and `/version`. By the name of their document. */
 export function topPaths(groups: readonly ServedGroup[]): [document: string, item: PathItem][] {
   return groups
+    .filter(({ versions }) => versions.some(({ resources }) => resources.some(({ definition }) => !definition.custom)))
     .flatMap(({ group }): [string, PathItem][] => {
       if (group === "") return [["api", plainGet("/api/", "getCoreAPIVersions", "get available API versions", "core", "APIVersions")]];
       const { title, tag } = operationNames(group, "");
@@ -172,11 +178,10 @@ function plainGet(path: string, id: string, description: string, tag: string, co
   return { path, operations: [operation] };
 }
 
-function resourcePaths(served: ServedResource, groupScope: Scope): PathItem[] {
+function resourcePaths(served: ServedResource, scope: Scope): PathItem[] {
   const { definition, version } = served;
-  const { resource, namespaced, kind, custom } = definition;
-  const scope = custom ? { ...groupScope, mediaTypes: customMediaTypes } : groupScope;
-  const gvk: KindName = { group: scope.group, version: scope.version, kind, ...(custom && { schema: version.schema }) };
+  const { resource, namespaced, kind } = definition;
+  const gvk: KindName = { group: scope.group, version: scope.version, kind };
   const has = (verb: string): boolean => version.verbs.includes(verb);
   const place = namespaced ? "/namespaces/{namespace}" : "";
   const within = namespaced ? [namespaceParameter] : [];
@@ -187,11 +192,8 @@ function resourcePaths(served: ServedResource, groupScope: Scope): PathItem[] {
   const collection = `${scope.root}${place}/${resource}`;
   const watch = `${scope.root}/watch${place}/${resource}`;
   const deleted: Answer["content"] = definition.deleteReturnsObject ? gvk : "Status";
-  const listed = { ...gvk, kind: definition.listKind };
-  const list: KindName = custom ? { ...listed, schema: listSchema(listed, version.schema) } : listed;
-  // Upstream's documents of custom resources leave out the old paths of watches.
-  const hasWatchPaths = has("watch") && !custom;
-  const listing = hasWatchPaths ? "list or watch" : "list";
+  const list: KindName = { ...gvk, kind: definition.listKind };
+  const listing = has("watch") ? "list or watch" : "list";
   const items: PathItem[] = [
     {
       path: collection,
@@ -210,24 +212,22 @@ function resourcePaths(served: ServedResource, groupScope: Scope): PathItem[] {
         ...when(has("patch"), () => make.patch(noun, "", item, gvk)),
       ],
     },
-    { path: watch, operations: when(hasWatchPaths, () => make.watchList(noun, "", within)) },
-    { path: `${watch}/{name}`, operations: when(hasWatchPaths && has("get"), () => make.watch(noun, item)) },
-    ...version.subresources.flatMap((subresource) => subresourcePaths(subresource, served, { scope, gvk, collection, noun, within })),
+    { path: watch, operations: when(has("watch"), () => make.watchList(noun, "", within)) },
+    { path: `${watch}/{name}`, operations: when(has("watch") && has("get"), () => make.watch(noun, item)) },
+    ...version.subresources.flatMap((subresource) => subresourcePaths(subresource, served, { scope, collection, noun, within })),
   ];
   if (namespaced) {
     items.push({
       path: `${scope.root}/${resource}`,
       operations: when(has("list"), () => make.list(listing, kind, "ForAllNamespaces", [], list)),
     });
-    items.push({ path: `${scope.root}/watch/${resource}`, operations: when(hasWatchPaths, () => make.watchList(kind, "ForAllNamespaces", [])) });
+    items.push({ path: `${scope.root}/watch/${resource}`, operations: when(has("watch"), () => make.watchList(kind, "ForAllNamespaces", [])) });
   }
   return items;
 }
 
 interface SubresourcePlace {
   readonly scope: Scope;
-  /** The kind of the resource itself. */
-  readonly gvk: KindName;
   readonly collection: string;
   readonly noun: string;
   /** Parameters of the collection's path. */
@@ -236,7 +236,8 @@ interface SubresourcePlace {
 
 function subresourcePaths(subresource: SubresourceDefinition, { definition }: ServedResource, place: SubresourcePlace): PathItem[] {
   const { scope, collection, noun, within } = place;
-  const gvk = subresourceKind(subresource, place.gvk);
+  const { group, version } = subresource.kindGroupVersion ?? scope;
+  const gvk: KindName = { group, version, kind: subresource.kind };
   const item = [nameParameter(gvk.kind), ...within];
   const make = factory(scope, gvk, { kind: definition.kind, subresource: subresource.name });
   const path = `${collection}/{name}/${subresource.name}`;
@@ -263,12 +264,6 @@ function subresourcePaths(subresource: SubresourceDefinition, { definition }: Se
       ],
     },
   ];
-}
-
-function subresourceKind({ kind, kindGroupVersion }: SubresourceDefinition, resource: KindName): KindName {
-  if (kindGroupVersion === undefined && kind === resource.kind) return resource;
-  const { group, version } = kindGroupVersion ?? resource;
-  return { group, version, kind };
 }
 
 interface Factory {
@@ -398,7 +393,7 @@ function factory({ title, tag, commonQuery, mediaTypes }: Scope, kind: KindName,
   };
 }
 
-const namespaceParameter: Parameter = {
+export const namespaceParameter: Parameter = {
   in: "path",
   name: "namespace",
   type: "string",
@@ -407,7 +402,7 @@ const namespaceParameter: Parameter = {
 };
 const pathParameter: Parameter = { in: "path", name: "path", type: "string", topic: "", description: "path to the resource" };
 
-function nameParameter(kind: string): Parameter {
+export function nameParameter(kind: string): Parameter {
   return { in: "path", name: "name", type: "string", topic: "", description: `name of the ${kind}` };
 }
 
@@ -429,7 +424,7 @@ const booleans = new Set([
   "watch",
 ]);
 
-function queryParameters(names: readonly string[], topic: string): Parameter[] {
+export function queryParameters(names: readonly string[], topic: string): Parameter[] {
   return names.map((name) => ({ in: "query", name, topic, type: parameterType(name) }));
 }
 
@@ -439,12 +434,12 @@ function parameterType(name: string): Parameter["type"] {
 }
 
 /** `a Pod`, `an Event`, and no article before what looks like a plural. */
-function withArticle(noun: string): string {
+export function withArticle(noun: string): string {
   if (noun.endsWith("s") && !noun.endsWith("ss")) return noun;
   return `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 }
 
-function capitalize(text: string): string {
+export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -5,7 +5,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dataFile } from "../../data/data-file.ts";
-import type { Struct, Type } from "../../lib/schema/schema.ts";
+import type { PublishedSchema } from "../contract.ts";
 import type { ServedResource } from "../discovery.ts";
 import type { DocumentSource, Part } from "./documents.ts";
 
@@ -41,49 +41,20 @@ function addResource(hash: Hash, { definition, version }: ServedResource): void 
   update(hash, [resource, kind, listKind, namespaced, deleteReturnsObject, custom, version.version, version.verbs]);
   for (const { schema: _, ...subresource } of version.subresources) update(hash, subresource);
   // What a built-in kind looks like is in the tables.
-  if (custom) hash.update(schemaHash(version.schema));
+  if (version.openApi !== undefined) hash.update(publishedHash(version.openApi));
 }
 
-const schemaHashes = new WeakMap<Struct, Buffer>();
+const publishedHashes = new WeakMap<PublishedSchema, string>();
 
-function schemaHash(schema: Struct): Buffer {
-  let known = schemaHashes.get(schema);
+function publishedHash(published: PublishedSchema): string {
+  let known = publishedHashes.get(published);
   if (known === undefined) {
     const hash = createHash("sha512");
-    addType(hash, schema, new Set());
-    known = hash.digest();
-    schemaHashes.set(schema, known);
+    update(hash, published);
+    known = hash.digest("hex");
+    publishedHashes.set(published, known);
   }
   return known;
-}
-
-function addType(hash: Hash, type: Type, seen: Set<Struct>): void {
-  if (type.kind === "struct") return addStruct(hash, type, seen);
-  if (type.kind === "list") {
-    const { items, ...rest } = type;
-    update(hash, rest);
-    return addType(hash, items, seen);
-  }
-  if (type.kind === "map") {
-    const { values, ...rest } = type;
-    update(hash, rest);
-    return addType(hash, values, seen);
-  }
-  update(hash, type);
-}
-
-function addStruct(hash: Hash, { fields, byName: _, ...rest }: Struct, seen: Set<Struct>): void {
-  update(hash, rest);
-  for (const field of fields) {
-    const { type, ...said } = field;
-    update(hash, said);
-    if (type.kind === "struct") {
-      if (seen.has(type)) continue;
-      seen.add(type);
-    }
-    addType(hash, type, seen);
-  }
-  update(hash, "end");
 }
 
 function update(hash: Hash, value: unknown): void {

@@ -70,12 +70,12 @@ function parameterV3(parameter: Parameter, { descriptions }: Rendering): Json {
 }
 
 function bodyV3({ kind, required }: Body, consumes: readonly string[], { definitions }: Rendering): Json {
-  const content = { schema: definitions.reference(typeOf(kind)) };
+  const content = { schema: reference(kind, definitions) };
   return { content: Object.fromEntries([...consumes].sort().map((type) => [type, content])), ...(required && { required }) };
 }
 
 function answerV3({ code, content }: Answer, produces: readonly string[], { definitions }: Rendering): Json {
-  const schema = content === "text" ? { type: "string" } : definitions.reference(typeOf(content));
+  const schema = content === "text" ? { type: "string" } : reference(content, definitions);
   return { description: answerNames[code], content: Object.fromEntries([...produces].sort().map((type) => [type, { schema }])) };
 }
 
@@ -122,13 +122,12 @@ function parameterV2(parameter: Parameter, { descriptions }: Rendering, share: (
 const unshared = new Set(["name", "fieldValidation", "dryRun"]);
 
 function bodyV2({ kind, required }: Body, { definitions }: Rendering, share: (parameter: Json) => Json): Json {
-  const type = typeOf(kind);
-  const body = { name: "body", in: "body", ...(required && { required }), schema: definitions.reference(type) };
+  const body = { name: "body", in: "body", ...(required && { required }), schema: reference(kind, definitions) };
   return typeof kind === "string" ? share(body) : body;
 }
 
 function answerV2({ code, content }: Answer, { definitions }: Rendering): Json {
-  return { description: answerNames[code], schema: content === "text" ? { type: "string" } : definitions.reference(typeOf(content)) };
+  return { description: answerNames[code], schema: content === "text" ? { type: "string" } : reference(content, definitions) };
 }
 
 const answerNames = { 200: "OK", 201: "Created", 202: "Accepted" } as const;
@@ -149,9 +148,13 @@ function describe({ topic, name, description }: Parameter, descriptions: Descrip
 /** Kinds that belong to every group and version. */
 const metaPackage = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
+function reference(kind: KindName | string, definitions: Definitions): Json {
+  if (typeof kind !== "string" && kind.custom !== undefined) return definitions.referenceCustom(kind.custom);
+  return definitions.reference(typeOf(kind));
+}
+
 function typeOf(kind: KindName | string): ReturnType<typeof builtinType> {
   if (typeof kind === "string") return builtinType(kind.includes(".") ? kind : `${metaPackage}.${kind}`);
-  if (kind.schema !== undefined) return kind.schema;
   const definition = definitionOf(kind.group, kind.version, kind.kind);
   if (definition === undefined) throw new Error(`no type for ${kind.group}/${kind.version} ${kind.kind}`);
   return builtinType(definition);

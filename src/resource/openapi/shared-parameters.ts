@@ -1,4 +1,5 @@
 /** Parameters that a v2 document holds once and refers to everywhere. */
+import { encodeAny } from "../../lib/json/encode-any.ts";
 import type { Json } from "./dialect.ts";
 
 export interface SharedParameters {
@@ -12,7 +13,7 @@ export function sharedParameters(): SharedParameters {
   const parameters = new Map<string, Json>();
   return {
     share(parameter) {
-      const json = JSON.stringify(parameter);
+      const json = encodeAny(parameter);
       let name = names.get(json);
       if (name === undefined) {
         name = `${parameter.name}-${shortHash(json)}`;
@@ -31,12 +32,8 @@ const prime = 0x100000001b3n;
 /** Six bytes of the 64-bit FNV-1 of the parameter as Go writes it, so that the names are upstream's. */
 function shortHash(json: string): string {
   let hash = offset;
-  for (const byte of Buffer.from(json.replace(/[<>&]/g, escapeForGo))) hash = BigInt.asUintN(64, hash * prime) ^ BigInt(byte);
+  for (const byte of Buffer.from(json)) hash = BigInt.asUintN(64, hash * prime) ^ BigInt(byte);
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(hash);
   return bytes.subarray(0, 6).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
-}
-
-function escapeForGo(character: string): string {
-  return `\\u00${character.charCodeAt(0).toString(16)}`;
 }
