@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import type { BodyStream, Exchange } from "../contract.ts";
-import { acceptsGzip, gzipBody, respondGzipped } from "./gzip.ts";
+import { acceptsGzip, gzipBody, gzipHeaders, respondGzipped } from "./gzip.ts";
 
 /** A socket that takes what it is told to, and a client that may leave. */
 function stallingSink(): {
@@ -112,3 +112,8 @@ const offers: [header: string | undefined, accepted: boolean][] = [
   ["*", false],
 ];
 for (const [header, accepted] of offers) test(`Accept-Encoding: ${header}`, () => assert.equal(acceptsGzip(header), accepted));
+
+test("that an answer varies is added to what else it varies by", () => {
+  assert.deepEqual(gzipHeaders({ vary: "Accept", etag: "x" }), { vary: ["Accept", "Accept-Encoding"], etag: "x", "content-encoding": "gzip" });
+  assert.deepEqual(gzipHeaders({}), { vary: ["Accept-Encoding"], "content-encoding": "gzip" });
+});
