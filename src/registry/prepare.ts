@@ -72,6 +72,9 @@ const sharedFields: ReadonlySet<string> = new Set(["kind", "apiVersion", "metada
 /** Whether anything but the metadata, and the named field, differs. */
 export function contentDiffers(next: KubeObject, old: KubeObject, schema: Struct, except: string): boolean {
   const isContent = (field: string): boolean => !sharedFields.has(field) && field !== except;
+  if (schema.custom !== undefined) {
+    return [...Object.keys(next), ...Object.keys(old)].some((field) => isContent(field) && !identical(own(next, field), own(old, field)));
+  }
   if (schema.fields.some(({ name, type }) => isContent(name) && !equalValues(own(next, name), own(old, name), type))) return true;
   if (!schema.preserveUnknown) return false;
   const isUnknown = (field: string): boolean => isContent(field) && !schema.byName.has(field);

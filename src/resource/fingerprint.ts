@@ -10,6 +10,10 @@ const encoderVersion = 1;
 export function fingerprintOf({ group, version, kind, schema }: StorageForm): number {
   const hash = createHash("sha256");
   hash.update(`${encoderVersion}|${group}/${version}/${kind}`);
+  if (schema.custom !== undefined) {
+    hash.update(`|custom|${schema.custom.fingerprint}`);
+    return hash.digest().readUInt32LE(0);
+  }
   const seen = new Set<Struct>();
   const visit = (type: Type): void => {
     hash.update(type.kind);

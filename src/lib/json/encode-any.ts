@@ -55,6 +55,23 @@ function encodeMembers(object: Record<string, unknown>): string {
   return `${text}}`;
 }
 
+/** The same with the members of all objects sorted, as Go writes maps. */
+export function encodeSorted(value: unknown): string {
+  if (typeof value !== "object" || value === null) return encodeAny(value);
+  if (Array.isArray(value)) return `[${value.map(encodeSorted).join(",")}]`;
+  return `{${encodeSortedMembers(value as Record<string, unknown>, sortedKeys(value as Record<string, unknown>))}}`;
+}
+
+/** Some members of an object, without braces; those that are undefined are left out. */
+export function encodeSortedMembers(object: Record<string, unknown>, keys: readonly string[]): string {
+  let text = "";
+  for (const key of keys) {
+    const value = object[key];
+    if (value !== undefined) text += `${(text === "" ? "" : ",") + encodeString(key)}:${encodeSorted(value)}`;
+  }
+  return text;
+}
+
 /** Keys in the order of their UTF-8 bytes, which is the order of code points. */
 export function sortedKeys(object: Record<string, unknown>): string[] {
   const keys = Object.keys(object);

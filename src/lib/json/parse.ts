@@ -44,8 +44,13 @@ export interface ParsedJson {
 
 /** Parses any JSON text. @throws JsonSyntaxError with Go's message */
 export function parseJson(bytes: Buffer): ParsedJson {
-  let document = parseDocument(bytes);
-  if (document.repeated === undefined && countMembers(document.value) !== document.members) document = exactDocument(bytes);
+  return parsedJson(parseDocument(bytes));
+}
+
+/** The same, of a text that was read already. @param read used up @throws JsonSyntaxError with Go's message */
+export function parsedJson(read: Document): ParsedJson {
+  const isWhole = read.repeated !== undefined || countMembers(read.value) === read.members;
+  const document = isWhole ? read : exactDocument(read.bytes);
   if (document.repeated === undefined) return { value: document.value, duplicates: [] };
   const duplicates = duplicateFields({ value: document.value, repeated: document.repeated });
   return { value: resolveLiterals(document.value), duplicates };

@@ -5,13 +5,24 @@
  */
 import { DurationError, formatDuration, parseDuration } from "../duration/duration.ts";
 import { type Member, NumberLiteral } from "../json/exact.ts";
-import { countMembers, type Document, exactDocument, goKindOf, JsonSyntaxError, parseDocument, resolveLiterals } from "../json/parse.ts";
+import { goMapType } from "../json/go-value.ts";
+import {
+  countMembers,
+  type Document,
+  exactDocument,
+  goKindOf,
+  JsonSyntaxError,
+  type ParsedJson,
+  parseDocument,
+  parsedJson,
+  resolveLiterals,
+} from "../json/parse.ts";
 import { quoteGo } from "../json/quote.ts";
 import { setMember } from "../json/values.ts";
 import { canonicalQuantity, QuantityError } from "../quantity/quantity.ts";
 import { Base64Error, canonicalizeBase64 } from "./base64.ts";
 import { type DecodeNode, FieldPlan, goTypeName, type StructPlan, structPlan } from "./decode-plan.ts";
-import type { Struct } from "./schema.ts";
+import type { CustomForm, Struct } from "./schema.ts";
 import { canonicalizeMicroTime, canonicalizeTime, TimeError } from "./time.ts";
 
 export interface Decoded {
@@ -41,6 +52,7 @@ export function decodeJson(bytes: Buffer, schema: Struct): Decoded {
 
 /** @param document used up @throws JsonSyntaxError · DecodeError */
 export function decodeDocument(document: Document, schema: Struct): Decoded {
+  if (schema.custom !== undefined) return decodeCustom(parsedJson(document), schema.custom);
   const decoder = new Decoder(document.repeated);
   const object = decoder.decode(document.value, schema);
   if (document.repeated === undefined && decoder.members !== document.members) return decodeDocument(exactDocument(document.bytes), schema);
@@ -49,8 +61,15 @@ export function decodeDocument(document: Document, schema: Struct): Decoded {
 
 /** The same check on a tree that was already parsed, such as a patch made it. @param value changed in place @throws DecodeError */
 export function conform(value: unknown, schema: Struct): Decoded {
+  if (schema.custom !== undefined) return decodeCustom({ value, duplicates: [] }, schema.custom);
   const decoder = new Decoder(undefined);
   return { object: decoder.decode(value, schema), problems: decoder.problems };
+}
+
+function decodeCustom({ value, duplicates }: ParsedJson, custom: CustomForm): Decoded {
+  if (!isObject(value)) throw new DecodeError(`json: cannot unmarshal ${describe(value)} into Go value of type ${goMapType}`);
+  countWithin(value, retainedDepthMax);
+  return { object: value, problems: [...duplicates, ...custom.conform(value)].slice(0, problemsMax) };
 }
 
 /** Stands for a value that is to be left out. */

@@ -8,7 +8,7 @@ import { structsWithin } from "./structs-within.ts";
  * from none, gets the default too where the field is no pointer.
  */
 export function applyDefaults(object: object, schema: Struct): void {
-  defaulter(schema)?.(object as Record<string, unknown>);
+  if (schema.custom === undefined) defaulter(schema)?.(object as Record<string, unknown>); // Decoding has set those of custom resources.
 }
 
 type Defaulter = (object: Record<string, unknown>) => void;

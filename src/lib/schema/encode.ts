@@ -1,5 +1,5 @@
 /** An object's JSON as Go writes the struct: fields in struct order, map keys sorted, empty values by Go's rules. Source: Go's encoding/json. */
-import { encodeAny, encodeString, sortedKeys } from "../json/encode-any.ts";
+import { encodeAny, encodeSorted, encodeSortedMembers, encodeString, sortedKeys } from "../json/encode-any.ts";
 import type { Field, Struct, Type } from "./schema.ts";
 
 export { encodeAny } from "../json/encode-any.ts";
@@ -18,7 +18,8 @@ export interface Encoded {
 
 /** @param object as decoding leaves it */
 export function encodeObject(object: object, schema: Struct): Encoded {
-  const { text, versionAt, itemAt } = structEncoder(schema).encodeObject(object as Record<string, unknown>);
+  const encode = schema.custom === undefined ? (plain: PlainObject) => structEncoder(schema).encodeObject(plain) : encodeCustom;
+  const { text, versionAt, itemAt } = encode(object as PlainObject);
   const length = Buffer.byteLength(text);
   const json = Buffer.allocUnsafeSlow(length);
   if (length === text.length) {
@@ -27,6 +28,42 @@ export function encodeObject(object: object, schema: Struct): Encoded {
   }
   json.write(text, "utf8");
   return { json, versionOffset: Buffer.byteLength(text.slice(0, versionAt)), itemOffset: Buffer.byteLength(text.slice(0, itemAt)) };
+}
+
+type PlainObject = Record<string, unknown>;
+
+interface Spliced {
+  readonly text: string;
+  readonly versionAt: number;
+  readonly itemAt: number;
+}
+
+/** All keys sorted, those of metadata, too. Items of lists keep their kind and apiVersion. */
+function encodeCustom(object: PlainObject): Spliced {
+  const keys = sortedKeys(object);
+  const at = keys.indexOf("metadata");
+  if (at === -1) return { text: encodeSorted(object), versionAt: 0, itemAt: 1 };
+  const before = encodeSortedMembers(object, keys.slice(0, at));
+  const after = encodeSortedMembers(object, keys.slice(at + 1));
+  const meta = encodeSortedMetadata((object.metadata ?? {}) as PlainObject);
+  const start = `{${before}${before === "" ? "" : ","}"metadata":`;
+  return {
+    text: `${start}${meta.text}${after === "" ? "" : ","}${after}}`,
+    versionAt: meta.versionAt === 0 ? 0 : start.length + meta.versionAt,
+    itemAt: 1,
+  };
+}
+
+function encodeSortedMetadata(metadata: PlainObject): { text: string; versionAt: number } {
+  const keys = sortedKeys(metadata).filter((key) => key !== "resourceVersion");
+  const next = keys.findIndex((key) => key > "resourceVersion");
+  if (next === -1) {
+    const text = encodeSortedMembers(metadata, keys);
+    return { text: `{${text}}`, versionAt: text === "" ? 0 : 1 };
+  }
+  const before = encodeSortedMembers(metadata, keys.slice(0, next));
+  const start = `{${before}${before === "" ? "" : ","}`;
+  return { text: `${start}${encodeSortedMembers(metadata, keys.slice(next))}}`, versionAt: start.length };
 }
 
 /** JSON text of one value of a type. */

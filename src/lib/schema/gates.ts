@@ -24,7 +24,7 @@ const knownPaths = new WeakMap<Struct, readonly FieldPath[]>();
 function gatedPaths(schema: Struct): readonly FieldPath[] {
   let paths = knownPaths.get(schema);
   if (paths === undefined) {
-    paths = [...pathsBelow(schema, [], new Set())];
+    paths = schema.custom === undefined ? [...pathsBelow(schema, [], new Set())] : [];
     knownPaths.set(schema, paths);
   }
   return paths;

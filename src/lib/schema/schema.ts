@@ -79,6 +79,8 @@ export interface Struct {
   readonly atomic: boolean;
   /** Keeps what it does not know (custom resources only). */
   readonly preserveUnknown: boolean;
+  /** Of the root of a custom resource: its fields say how objects merge, and this what is done with them when they are decoded. */
+  readonly custom?: CustomForm;
   /** A definition of OpenAPI; unset for custom resources. */
   readonly openApi?: boolean;
   /** Full name of the protobuf message; absent where there is none. */
@@ -89,6 +91,17 @@ export interface Struct {
   readonly markers?: readonly string[];
   /** `x-kubernetes-unions`, as OpenAPI writes it. */
   readonly unions?: readonly unknown[];
+}
+
+/** Objects whose types are looked at by validation, which comes later and tells more than decoding could. They are written with all keys sorted. */
+export interface CustomForm {
+  /**
+   * Brings an object into form, in place: metadata as ObjectMeta has it, without unknown fields, with defaults.
+   * @returns strict errors such as `unknown field "spec.nope"` @throws DecodeError for metadata that does not fit
+   */
+  conform(object: Record<string, unknown>): readonly string[];
+  /** Another one where `conform` may make something else of the same object. */
+  readonly fingerprint: string;
 }
 
 export interface MapType {

@@ -6,7 +6,7 @@ import { cloneJson, setMember } from "../json/values.ts";
 import { conform, DecodeError } from "../schema/decode.ts";
 import type { Struct } from "../schema/schema.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
-import { sortKeys } from "./sorted-json.ts";
+import { sortKeys } from "./sort-keys.ts";
 import { childPath, keyPath, type StructuralSchema } from "./structural-schema.ts";
 
 export interface CoerceOptions {
@@ -62,7 +62,8 @@ function coerceMetaField(object: JsonObject, name: string, path: string, options
   return undefined;
 }
 
-function coerceObjectMeta(object: JsonObject, path: string, options: CoerceOptions): CoerceProblem | undefined {
+/** @param object whose `metadata` is brought into form */
+export function coerceObjectMeta(object: JsonObject, path: string, options: CoerceOptions): CoerceProblem | undefined {
   const { metadata } = object;
   const whole = decodeMeta(metadata, path, options);
   if (typeof whole !== "string") setMember(object, "metadata", whole);

@@ -2,9 +2,10 @@
  * No two items of a set are equal, and no two of a map have equal keys. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/listtype
  */
 
+import { encodeSorted } from "../json/encode-any.ts";
 import type { ErrorSink } from "./error-sink.ts";
 import { isJsonObject, type JsonObject, memberOf } from "./json-object.ts";
-import { sortedJson, sortKeys } from "./sorted-json.ts";
+import { sortKeys } from "./sort-keys.ts";
 import { childPath, keyPath, type StructuralSchema } from "./structural-schema.ts";
 
 /** @param value of a schema that is an object @param path empty at the root of a resource */
@@ -68,7 +69,7 @@ function repeated(list: readonly unknown[]): number[] {
 
 /** A text that no scalar text equals. */
 function compound(item: object): string {
-  return `\u0000${sortedJson(item)}`;
+  return `\u0000${encodeSorted(item)}`;
 }
 
 const listTypes = new WeakMap<StructuralSchema, boolean>();

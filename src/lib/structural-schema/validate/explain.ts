@@ -2,10 +2,11 @@
  * Everything that is wrong with a value, in the words and order of upstream's validator. It is asked about values that are known to be wrong,
  * and need not be fast. Source: k8s.io/kube-openapi pkg/validation/validate
  */
+
+import { encodeSorted } from "../../json/encode-any.ts";
 import { quoteGo } from "../../json/quote.ts";
 import type { Correlation } from "../correlation.ts";
 import { isJsonObject, type JsonObject } from "../json-object.ts";
-import { sortedJson } from "../sorted-json.ts";
 import { isNumber } from "./go-numbers.ts";
 import { numberProblems } from "./number-rules.ts";
 import type { ValueSchema } from "./value-schema.ts";
@@ -91,7 +92,7 @@ function checkType(value: unknown, schema: ValueSchema, path: string, findings: 
 
 function checkEnum(value: unknown, schema: ValueSchema, path: string, findings: Findings): void {
   if (schema.enum.length === 0 || isOneOf(value, schema.enum)) return;
-  findings.add({ kind: "enum", path, value, allowed: schema.enum, message: at(path, `should be one of ${sortedJson(schema.enum)}`) });
+  findings.add({ kind: "enum", path, value, allowed: schema.enum, message: at(path, `should be one of ${encodeSorted(schema.enum)}`) });
 }
 
 function checkText(text: string, schema: ValueSchema, path: string, findings: Findings): void {

@@ -1,8 +1,10 @@
 /** Validation of values by the schema of their definition. Source: k8s.io/apiextensions-apiserver pkg/apiserver/validation */
+
+import { encodeSorted } from "../../json/encode-any.ts";
 import type { Correlation } from "../correlation.ts";
 import type { ErrorSink } from "../error-sink.ts";
 import type { JsonSchemaProps } from "../json-schema-props.ts";
-import { sortedJson, sortKeys } from "../sorted-json.ts";
+import { sortKeys } from "../sort-keys.ts";
 import { childPath } from "../structural-schema.ts";
 import { compileAccepts } from "./accepts.ts";
 import { explain, type ValueError } from "./explain.ts";
@@ -67,5 +69,5 @@ function report(found: readonly ValueError[], base: string, errors: ErrorSink): 
 }
 
 function textOf(value: unknown): string {
-  return typeof value === "string" ? value : sortedJson(value);
+  return typeof value === "string" ? value : encodeSorted(value);
 }

@@ -1,0 +1,197 @@
+/**
+ * The types of a custom resource, as everything that is driven by types reads them: which parts are looked into when objects merge, and what is
+ * done when one is decoded. Made in parts, as they are asked for: a definition may be large, and is never applied to by most.
+ * Source: k8s.io/kube-openapi pkg/schemaconv; apiextensions-apiserver's unstructuredSchemaCoercer
+ */
+import { createHash } from "node:crypto";
+import { encodeSorted } from "../json/encode-any.ts";
+import { quoteGo } from "../json/quote.ts";
+import { DecodeError } from "../schema/decode.ts";
+import type { Any, CustomForm, Field, List, MapType, Struct, Type } from "../schema/schema.ts";
+import { coerceMetadata, coerceObjectMeta } from "./coerce-metadata.ts";
+import { pruneAndTell } from "./prune.ts";
+import { pruneNulls, setDefaults } from "./set-defaults.ts";
+import { asResourceRoot, metaFields, type StructuralSchema } from "./structural-schema.ts";
+
+export interface CustomKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** ObjectMeta's schema. */
+  readonly objectMeta: Struct;
+  /** `spec.preserveUnknownFields` of old definitions: nothing is pruned. */
+  readonly preserveUnknownFields: boolean;
+}
+
+export function customSchema(schema: StructuralSchema, kind: CustomKind): Struct {
+  const { group, version } = kind;
+  const root = asResourceRoot(schema);
+  return new CustomStruct(root, {
+    definition: [...group.split(".").reverse(), version, kind.kind].join("."),
+    goType: `${version}.${kind.kind}`,
+    objectMeta: kind.objectMeta,
+    keepsUnknown: kind.preserveUnknownFields || schema.preserveUnknownFields,
+    custom: customForm(schema, kind),
+  });
+}
+
+function customForm(schema: StructuralSchema, { objectMeta, preserveUnknownFields }: CustomKind): CustomForm {
+  const root = asResourceRoot(schema);
+  let fingerprint: string | undefined;
+  return {
+    conform(object) {
+      const unknown: string[] = [];
+      const options = { objectMeta, dropInvalidFields: false, noteUnknown: (path: string) => unknown.push(path) };
+      const wrong = Object.hasOwn(object, "metadata") ? coerceObjectMeta(object, "metadata", options) : undefined;
+      if (wrong !== undefined) throw new DecodeError(wrong.detail);
+      if (!preserveUnknownFields) {
+        unknown.push(...pruneAndTell(object, root));
+        pruneNulls(object, root);
+      }
+      const embedded = coerceMetadata(object, schema, "", options);
+      if (embedded !== undefined) throw new DecodeError(textOf(embedded));
+      setDefaults(object, root);
+      return unknown.map((path) => `unknown field ${quoteGo(path)}`);
+    },
+    get fingerprint() {
+      fingerprint ??= createHash("sha256").update(encodeSorted(root.source)).update(String(preserveUnknownFields)).digest("base64");
+      return fingerprint;
+    },
+  };
+}
+
+function textOf({ path, value, detail }: { path: string; value: unknown; detail: string }): string {
+  return `${path}: Invalid value: ${typeof value === "string" ? quoteGo(value) : encodeSorted(value)}: ${detail}`;
+}
+
+interface StructOptions {
+  readonly definition: string;
+  readonly goType: string;
+  readonly objectMeta: Struct;
+  /** Also of everything below. */
+  readonly keepsUnknown: boolean;
+  readonly custom?: CustomForm;
+}
+
+class CustomStruct implements Struct {
+  readonly kind = "struct";
+  readonly definition: string;
+  readonly goType: string;
+  readonly atomic: boolean;
+  readonly preserveUnknown: boolean;
+  readonly custom?: CustomForm;
+  readonly #schema: StructuralSchema;
+  readonly #options: StructOptions;
+  #fields: readonly Field[] | undefined;
+  #byName: ReadonlyMap<string, Field> | undefined;
+
+  constructor(schema: StructuralSchema, options: StructOptions) {
+    this.definition = options.definition;
+    this.goType = options.goType;
+    this.atomic = schema.mapType === "atomic";
+    this.preserveUnknown = options.keepsUnknown || schema.additionalProperties === true;
+    if (options.custom !== undefined) this.custom = options.custom;
+    this.#schema = schema;
+    this.#options = options;
+  }
+
+  get fields(): readonly Field[] {
+    this.#fields ??= [...this.#metaFields(), ...this.#ownFields()];
+    return this.#fields;
+  }
+
+  get byName(): ReadonlyMap<string, Field> {
+    this.#byName ??= new Map(this.fields.map((field) => [field.name, field]));
+    return this.#byName;
+  }
+
+  #metaFields(): Field[] {
+    if (!this.#schema.embeddedResource) return [];
+    return [fieldOf("apiVersion", { kind: "string" }), fieldOf("kind", { kind: "string" }), fieldOf("metadata", this.#options.objectMeta)];
+  }
+
+  #ownFields(): Field[] {
+    const { embeddedResource, properties } = this.#schema;
+    const named = [...properties].filter(([name]) => !(embeddedResource && metaFields.has(name)));
+    return named.map(([name, property]) => fieldOf(name, typeOf(property, this.#options), property.default));
+  }
+}
+
+/** There, or not: nothing stands for absence. */
+function fieldOf(name: string, type: Type, value?: unknown): Field {
+  return { name, type, pointer: true, omitEmpty: true, omitZero: false, required: false, ...(value !== undefined && { default: value }) };
+}
+
+/** Merged by what it looks like: maps by key, all else as a whole. */
+const deduced: Any = { kind: "any", definition: "" };
+/** One thing, whatever it is. */
+const leaf: Any = { kind: "any", definition: "untyped scalar" };
+
+function typeOf(schema: StructuralSchema, outer: StructOptions): Type {
+  const keepsUnknown = outer.keepsUnknown || schema.preserveUnknownFields;
+  const options: StructOptions = { definition: "", goType: outer.goType, objectMeta: outer.objectMeta, keepsUnknown };
+  switch (schema.type) {
+    case "object":
+      return objectType(schema, options);
+    case "array":
+      return new CustomList(schema, options);
+    case "integer":
+    case "number":
+      return { kind: "double" };
+    case "boolean":
+      return { kind: "bool" };
+    case "string":
+      return ["", "byte"].includes(schema.source.format ?? "") ? { kind: "string" } : leaf;
+    default:
+      return schema.properties.size > 0 || typeof schema.additionalProperties === "object" ? objectType(schema, options) : deduced;
+  }
+}
+
+function objectType(schema: StructuralSchema, options: StructOptions): Type {
+  if (schema.properties.size > 0 || schema.embeddedResource || schema.additionalProperties === false) return new CustomStruct(schema, options);
+  return new CustomMap(schema, options);
+}
+
+class CustomMap implements MapType {
+  readonly kind = "map";
+  readonly atomic: boolean;
+  readonly #schema: StructuralSchema;
+  readonly #options: StructOptions;
+  #values: Type | undefined;
+
+  constructor(schema: StructuralSchema, options: StructOptions) {
+    this.atomic = schema.mapType === "atomic";
+    this.#schema = schema;
+    this.#options = options;
+  }
+
+  get values(): Type {
+    const { additionalProperties } = this.#schema;
+    this.#values ??= typeof additionalProperties === "object" ? typeOf(additionalProperties, this.#options) : deduced;
+    return this.#values;
+  }
+}
+
+class CustomList implements List {
+  readonly kind = "list";
+  readonly listType: "atomic" | "set" | "map";
+  readonly mapKeys: readonly string[];
+  readonly listTypeDeclared: boolean;
+  readonly #schema: StructuralSchema;
+  readonly #options: StructOptions;
+  #items: Type | undefined;
+
+  constructor(schema: StructuralSchema, options: StructOptions) {
+    this.listType = schema.listType === "set" || schema.listType === "map" ? schema.listType : "atomic";
+    this.mapKeys = schema.listMapKeys;
+    this.listTypeDeclared = schema.listType !== undefined;
+    this.#schema = schema;
+    this.#options = options;
+  }
+
+  get items(): Type {
+    const { items } = this.#schema;
+    this.#items ??= items === undefined ? leaf : typeOf(items, this.#options);
+    return this.#items;
+  }
+}
