@@ -99,6 +99,12 @@ export function isConstant(expr: Expr, value: CelValue): boolean {
   return expr.kind === "constant" && expr.value === value;
 }
 
+/** A comprehension over nothing, as `optMap` makes it: it gives a value a name. */
+export function isBinding(expr: Comprehension): boolean {
+  const overNothing = expr.range.kind === "list" && expr.range.elements.length === 0;
+  return overNothing && isConstant(expr.condition, false) && expr.accumulator !== accumulatorName;
+}
+
 /** The expressions directly within this one. */
 export function children(expr: Expr): readonly Expr[] {
   switch (expr.kind) {

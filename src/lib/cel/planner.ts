@@ -3,7 +3,7 @@
  * each, literals of lists, maps and messages a fixed price, calls what their overload says; `&&`, `||` and `?:` nothing. Of the branches
  * of `?:` that are names, the unit for the name itself is not charged. Source: cel-go's interpreter/planner.go and runtimecost.go
  */
-import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from "./ast.ts";
+import { type Call, type Comprehension, type Expr, isBinding, type ListLiteral, type MapLiteral, type Select, type StructLiteral } from "./ast.ts";
 import { planCall } from "./call.ts";
 import type { CheckedAst } from "./checker.ts";
 import type { Features, TypeResolver } from "./declarations.ts";
@@ -55,7 +55,7 @@ class Planner {
   readonly offsets = new WeakMap<CelFailure, number>();
   readonly #checked: CheckedAst;
   readonly #options: PlannerOptions;
-  readonly #scopes: [name: string, slot: number][] = [];
+  readonly #scopes: [name: string, slot: number, bound?: Bound][] = [];
   /** What macros use twice is planned once. */
   readonly #planned = new Map<number, Planned>();
 
@@ -106,8 +106,8 @@ class Planner {
   }
 
   #identifier(id: number, written: string): Planned {
-    const slot = this.#scopes.findLast(([name]) => name === written)?.[1];
-    if (slot !== undefined) return local(slot);
+    const [, slot, bound] = this.#scopes.findLast(([name]) => name === written) ?? [];
+    if (slot !== undefined) return bound === undefined ? local(slot) : lazyLocal(slot, bound);
     const reference = this.#checked.references.get(id);
     const name = reference?.kind === "variable" ? reference.name : written;
     const value = reference?.kind === "variable" ? reference.value : undefined;
@@ -345,7 +345,25 @@ class Planner {
     };
   }
 
+  /** What is named is made when its name is first looked at, or not at all. */
+  #binding(expr: Comprehension): Planned {
+    const range = this.plan(expr.range).step;
+    const bound: Bound = { init: this.plan(expr.init).step, isMade: this.slots++ };
+    const depth = this.#scopes.length;
+    this.#declare(expr.accumulator, bound);
+    const result = this.plan(expr.result).step;
+    this.#scopes.length = depth;
+    return {
+      step: (run) => {
+        range(run);
+        run.locals[bound.isMade] = false;
+        return result(run);
+      },
+    };
+  }
+
   #comprehension(expr: Comprehension): Planned {
+    if (isBinding(expr)) return this.#binding(expr);
     const range = this.plan(expr.range).step;
     const init = this.plan(expr.init).step;
     const depth = this.#scopes.length;
@@ -379,8 +397,8 @@ class Planner {
     return growingList({ ...over, predicate, element, listUnits: this.plan(parts.list).constant === undefined ? listCost : 0 });
   }
 
-  #declare(name: string): number {
-    this.#scopes.push([name, this.slots]);
+  #declare(name: string, bound?: Bound): number {
+    this.#scopes.push([name, this.slots, bound]);
     return this.slots++;
   }
 }
@@ -411,6 +429,22 @@ function local(slot: number): Planned {
     return run.locals[slot] as Result;
   };
   return { step, bare: (run) => run.locals[slot] as Result };
+}
+
+/** A value that a macro gives a name: how it is made, and the slot that says whether it has been. */
+interface Bound {
+  readonly init: Step;
+  readonly isMade: number;
+}
+
+function lazyLocal(slot: number, { init, isMade }: Bound): Planned {
+  return named((run) => {
+    if (run.locals[isMade] === false) {
+      run.locals[slot] = init(run);
+      run.locals[isMade] = true;
+    }
+    return run.locals[slot] as Result;
+  });
 }
 
 function variable(name: string): Planned {

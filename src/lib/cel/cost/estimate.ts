@@ -1,7 +1,7 @@
 /**
  * The range of what an expression may cost, from the sizes its data may have. Source: cel-go's checker/cost.go
  */
-import { accumulatorName, type Call, type Comprehension, type Expr, isConstant, type ListLiteral, type MapLiteral, type Select } from "../ast.ts";
+import { accumulatorName, type Call, type Comprehension, type Expr, isBinding, type ListLiteral, type MapLiteral, type Select } from "../ast.ts";
 import type { CheckedAst } from "../checker.ts";
 import type { CallEstimate, SizedNode, SizeHints } from "../declarations.ts";
 import { type CelType, dynType, isOptional } from "../types.ts";
@@ -262,12 +262,6 @@ function wholeCost(name: string, args: readonly Range[]): Range | undefined {
   const [first, second, third] = args as [Range, Range, Range];
   if (name === "_&&_" || name === "_||_") return { min: first.min, max: plus(first, second).max };
   return name === "_?_:_" ? plus(first, union(second, third)) : undefined;
-}
-
-/** A comprehension over nothing, as `optMap` makes it. */
-function isBinding(expr: Comprehension): boolean {
-  const overNothing = expr.range.kind === "list" && expr.range.elements.length === 0;
-  return overNothing && isConstant(expr.condition, false) && expr.accumulator !== accumulatorName;
 }
 
 function unionOfEntries(left: EntrySize | undefined, right: EntrySize | undefined): EntrySize | undefined {
