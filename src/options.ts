@@ -25,10 +25,12 @@ export interface ServerOptions {
   readonly clientCaFile: string | undefined;
   readonly anonymousAuth: boolean;
   /**
-   * AlwaysAllow, AlwaysDeny, Node, RBAC, in the order they are asked. None: Node, RBAC.
+   * ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, in the order they are asked. None: Node, RBAC.
    * system:masters may do all in any case.
    */
   readonly authorizationModes: readonly string[];
+  /** Of the mode ABAC: a policy in JSON per line. */
+  readonly authorizationPolicyFile?: string;
   /** As `--runtime-config` takes it. */
   readonly runtimeConfig: string;
   /** As `--feature-gates` takes it. */

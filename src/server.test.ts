@@ -9,12 +9,24 @@ import { type ServerOptions, startServer } from "./index.ts";
 const directory = mkdtempSync(join(tmpdir(), "coxswain-server-"));
 test.after(() => rmSync(directory, { recursive: true, force: true }));
 writeFileSync(join(directory, "file"), "");
+writeFileSync(join(directory, "policies"), "{}\nnonsense\n");
 
 const refused: [what: string, options: Partial<ServerOptions>, message: RegExp][] = [
   ["a range that is none", { serviceClusterIpRange: "x" }, /invalid argument "x" for service-cluster-ip-range/],
   ["a gate that nobody knows", { featureGates: "Foo=true" }, /unrecognized feature gate: Foo/],
   ["a group that nobody knows", { runtimeConfig: "foo/v1=true" }, /unknown api groups foo/],
   ["a mode that nobody knows", { authorizationModes: ["Foo"] }, /"Foo" is not a valid mode/],
+  ["the mode ABAC without its file", { authorizationModes: ["ABAC"] }, /authorization-mode ABAC's authorization policy file not passed/],
+  [
+    "a policy file without its mode",
+    { authorizationPolicyFile: join(directory, "file") },
+    /cannot specify --authorization-policy-file without mode ABAC/,
+  ],
+  [
+    "a policy file with nonsense",
+    { authorizationModes: ["ABAC"], authorizationPolicyFile: join(directory, "policies") },
+    /policies, line 2: nonsense: /,
+  ],
   ["a certificate without its key", { tlsCertFile: join(directory, "file") }, /must be given together/],
   ["a store without a directory", { storage: "lmdb" }, /needs a data directory/],
   ["an address that is not this machine's", { bindAddress: "192.0.2.1" }, /EADDRNOTAVAIL/],

@@ -1,5 +1,5 @@
 /** Builds every part and hands it to the next, top to bottom; the only file that names implementations. */
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { createAdmission } from "./admission/chain.ts";
@@ -17,14 +17,23 @@ import { builtinConversions, strategiesWith } from "./apis/index.ts";
 import { connectSubresources, createActions, refuseConnect } from "./apis/subresources.ts";
 import { clientCertificateAuthenticator } from "./authentication/client-certificate.ts";
 import { authenticate } from "./authentication/union.ts";
+import { type AbacPolicy, parseAbacPolicies } from "./authorization/abac/policy-file.ts";
 import type { Authorizer } from "./authorization/contract.ts";
-import { authorizerOf, parseAuthorizationModes, ruleResolverOf } from "./authorization/modes.ts";
+import {
+  type AuthorizationMode,
+  abacModule,
+  alwaysAllowModule,
+  alwaysDenyModule,
+  authorizerOf,
+  nodeModule,
+  parseAuthorizationModes,
+  rbacModule,
+  ruleResolverOf,
+} from "./authorization/modes.ts";
 import { followRelations } from "./authorization/node/follow-relations.ts";
-import { nodeAuthorizer } from "./authorization/node/node.ts";
 import { NodeRelations } from "./authorization/node/relations.ts";
 import { rbacEscalation } from "./authorization/rbac/escalation.ts";
 import { followPolicy } from "./authorization/rbac/follow-policy.ts";
-import { rbacAuthorizer } from "./authorization/rbac/rbac.ts";
 import { ensureBootState } from "./boot/boot-state.ts";
 import { ensureRbacPolicy } from "./boot/rbac/ensure.ts";
 import { nodeRules } from "./boot/rbac/policy.ts";
@@ -100,6 +109,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   if (range === undefined)
     throw new Error(`invalid argument ${JSON.stringify(options.serviceClusterIpRange)} for service-cluster-ip-range: not a CIDR`);
   const authorizationModes = parseAuthorizationModes(options.authorizationModes);
+  const abacPolicies = await readAbacPolicies(options.authorizationPolicyFile, authorizationModes);
   const running = enabledControllers(options.controllers);
   const { gates, warnings: gateWarnings } = parseFeatureGates(options.featureGates);
   const served = parseRuntimeConfig(options.runtimeConfig, builtinVersions(builtinConversions));
@@ -118,10 +128,15 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   undo.push(() => rbac.stop());
   const nodes = authorizationModes.includes("Node") ? followRelations({ catalog, clock, logger }) : undefined;
   undo.push(() => nodes?.stop());
-  const authorize = authorizerOf(authorizationModes, {
-    Node: nodeAuthorizer(nodes?.relations ?? new NodeRelations(), { rules: nodeRules(), enabled: gates.enabled }),
-    RBAC: rbacAuthorizer(rbac.policy),
-  });
+  const modules = {
+    ABAC: abacModule(abacPolicies),
+    AlwaysAllow: alwaysAllowModule,
+    AlwaysDeny: alwaysDenyModule,
+    Node: nodeModule(nodes?.relations ?? new NodeRelations(), { rules: nodeRules(), enabled: gates.enabled }),
+    RBAC: rbacModule(rbac.policy),
+  };
+  const chosen = authorizationModes.map((mode) => modules[mode]);
+  const authorize = authorizerOf(chosen);
   const admission = createAdmission([namespaceLifecycle(catalog), serviceAddresses, rbacEscalation(rbac.policy, authorize)]);
   const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: pooledRandom() };
 
@@ -148,7 +163,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
       authorizationFilter(authorize),
     ],
     registry,
-    endpoints: resourceEndpoints({ watches, clock, authorize, rulesOf: ruleResolverOf(authorizationModes, rbac.policy) }),
+    endpoints: resourceEndpoints({ watches, clock, authorize, rulesOf: ruleResolverOf(chosen) }),
     routes: [
       ...healthRoutes(storage, state, options),
       ...documentRoutes({ catalog, gates }, address),
@@ -220,6 +235,13 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
       return closing;
     },
   };
+}
+
+/** @throws Error when the mode and its file are not given together, or the file is not right */
+async function readAbacPolicies(file: string | undefined, modes: readonly AuthorizationMode[]): Promise<AbacPolicy[]> {
+  if (file === undefined && modes.includes("ABAC")) throw new Error("authorization-mode ABAC's authorization policy file not passed");
+  if (file !== undefined && !modes.includes("ABAC")) throw new Error("cannot specify --authorization-policy-file without mode ABAC");
+  return file === undefined ? [] : parseAbacPolicies(await readFile(file, "utf8"), file);
 }
 
 async function openStorage(options: ServerOptions): Promise<Storage> {

@@ -1,16 +1,18 @@
 /** `--authorization-mode`: which authorizers are asked, and in which order. Source: access-control §5.3. */
-
 import type { UserInfo } from "../api/user.ts";
+import { abacAuthorizer, abacRules } from "./abac/abac.ts";
+import type { AbacPolicy } from "./abac/policy-file.ts";
 import { alwaysAllow, alwaysDeny } from "./always.ts";
 import type { Authorizer } from "./contract.ts";
 import { masters } from "./masters.ts";
-import { nodeIdentity } from "./node/node.ts";
+import { type NodeAuthorizerOptions, nodeAuthorizer, nodeIdentity } from "./node/node.ts";
+import type { NodeRelations } from "./node/relations.ts";
 import type { Policy } from "./rbac/policy.ts";
-import { aggregate, rulesFor } from "./rbac/rbac.ts";
+import { aggregate, rbacAuthorizer, rulesFor } from "./rbac/rbac.ts";
 import type { PolicyRule } from "./rbac/rule.ts";
 import { unionAuthorizer } from "./union.ts";
 
-export const authorizationModes = ["AlwaysAllow", "AlwaysDeny", "Node", "RBAC"] as const;
+export const authorizationModes = ["ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC"] as const;
 
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
@@ -26,39 +28,55 @@ export function parseAuthorizationModes(names: readonly string[]): readonly Auth
   });
 }
 
-/** As upstream, system:masters is asked before any mode. @param others the authorizers that follow what is stored */
-export function authorizerOf(modes: readonly AuthorizationMode[], others: Readonly<Record<"Node" | "RBAC", Authorizer>>): Authorizer {
-  const byMode = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, ...others };
-  return unionAuthorizer([masters, ...modes.map((mode) => byMode[mode])]);
-}
-
 /** What a user may do, as far as rules can tell. */
 export interface UserRules {
   readonly rules: readonly PolicyRule[];
   /** Some authorizer cannot list what it allows. */
   readonly incomplete: boolean;
-  /** Empty when nothing went wrong. */
-  readonly problem: string;
+  readonly problems: readonly string[];
 }
 
+export interface AuthorizationModule {
+  readonly authorize: Authorizer;
+  rulesOf(user: UserInfo, namespace: string): UserRules;
+}
+
+const noRules: UserRules = { rules: [], incomplete: false, problems: [] };
 const everything: readonly PolicyRule[] = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
 
-export function ruleResolverOf(modes: readonly AuthorizationMode[], policy: Policy): (user: UserInfo, namespace: string) => UserRules {
-  return (user, namespace) => {
-    const rules: PolicyRule[] = [];
-    const problems: string[] = [];
-    const isNode = modes.includes("Node") && nodeIdentity(user) !== undefined;
-    if (isNode) problems.push("node authorizer does not support user rule resolution");
-    for (const mode of modes) {
-      if (mode === "AlwaysAllow") rules.push(...everything);
-      if (mode !== "RBAC") continue;
-      const bound = rulesFor(policy, user, namespace);
-      rules.push(...bound.rules);
-      problems.push(...bound.problems);
-    }
-    return { rules, incomplete: isNode, problem: aggregate(problems) };
+export const alwaysAllowModule: AuthorizationModule = { authorize: alwaysAllow, rulesOf: () => ({ ...noRules, rules: everything }) };
+
+export const alwaysDenyModule: AuthorizationModule = { authorize: alwaysDeny, rulesOf: () => noRules };
+
+export function abacModule(policies: readonly AbacPolicy[]): AuthorizationModule {
+  return { authorize: abacAuthorizer(policies), rulesOf: (user, namespace) => ({ ...noRules, rules: abacRules(policies, user, namespace) }) };
+}
+
+export function nodeModule(relations: NodeRelations, options: NodeAuthorizerOptions): AuthorizationModule {
+  const unlisted = { rules: [], incomplete: true, problems: ["node authorizer does not support user rule resolution"] };
+  return { authorize: nodeAuthorizer(relations, options), rulesOf: (user) => (nodeIdentity(user) === undefined ? noRules : unlisted) };
+}
+
+export function rbacModule(policy: Policy): AuthorizationModule {
+  return { authorize: rbacAuthorizer(policy), rulesOf: (user, namespace) => ({ ...noRules, ...rulesFor(policy, user, namespace) }) };
+}
+
+/** As upstream, system:masters is asked before any mode. */
+export function authorizerOf(modules: readonly AuthorizationModule[]): Authorizer {
+  return unionAuthorizer([masters, ...modules.map(({ authorize }) => authorize)]);
+}
+
+/** All rules of all modules. `problem` is empty when nothing went wrong. */
+export function ruleResolverOf(modules: readonly AuthorizationModule[]) {
+  return (user: UserInfo, namespace: string): Omit<UserRules, "problems"> & { readonly problem: string } => {
+    const each = modules.map((module) => module.rulesOf(user, namespace));
+    return {
+      rules: each.flatMap(({ rules }) => rules),
+      incomplete: each.some(({ incomplete }) => incomplete),
+      problem: aggregate(each.flatMap(({ problems }) => problems)),
+    };
   };
 }

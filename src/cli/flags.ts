@@ -193,9 +193,16 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
     [
       {
         term: "--authorization-mode <modes>",
-        help: "Ordered list of authorizers with commas between: AlwaysAllow, AlwaysDeny, Node, RBAC; may be repeated. If unset, Node,RBAC. Members of system:masters may always do all.",
+        help: "Ordered list of authorizers with commas between: ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC; may be repeated. If unset, Node,RBAC. Members of system:masters may always do all.",
         set: (text, { server }) => {
           server.authorizationModes = [...server.authorizationModes, ...text.split(",").filter((mode) => mode !== "")];
+        },
+      },
+      {
+        term: "--authorization-policy-file <file>",
+        help: "File with a policy in JSON per line, for --authorization-mode=ABAC.",
+        set: (text, { server }) => {
+          server.authorizationPolicyFile = text;
         },
       },
     ],

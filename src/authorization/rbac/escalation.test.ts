@@ -7,11 +7,9 @@ import { create } from "../../registry/create.ts";
 import { update } from "../../registry/update.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import { openMemoryRegistry } from "../../testing/memory-registry.ts";
-import { noOpinion } from "../decisions.ts";
-import { authorizerOf } from "../modes.ts";
+import { authorizerOf, rbacModule } from "../modes.ts";
 import { rbacEscalation } from "./escalation.ts";
 import { type FollowedPolicy, followPolicy } from "./follow-policy.ts";
-import { rbacAuthorizer } from "./rbac.ts";
 
 const group = "rbac.authorization.k8s.io";
 const ann: UserInfo = { name: "ann", uid: "", groups: ["dev", "system:authenticated"], extra: new Map() };
@@ -26,7 +24,7 @@ async function open() {
   const cluster = await openMemoryRegistry({
     plugins: (catalog) => {
       followed = followPolicy({ catalog, clock: { now: Date.now, after: () => () => {} }, logger: { info() {}, warn() {}, error() {} } });
-      const authorize = authorizerOf(["RBAC"], { Node: () => noOpinion, RBAC: rbacAuthorizer(followed.policy) });
+      const authorize = authorizerOf([rbacModule(followed.policy)]);
       return [rbacEscalation(followed.policy, authorize)];
     },
   });

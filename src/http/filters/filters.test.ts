@@ -7,11 +7,17 @@ import { clientCertificateAuthenticator } from "../../authentication/client-cert
 import type { Authenticator } from "../../authentication/contract.ts";
 import { authenticate } from "../../authentication/union.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
-import { noOpinion } from "../../authorization/decisions.ts";
-import { type AuthorizationMode, authorizerOf, parseAuthorizationModes } from "../../authorization/modes.ts";
+import {
+  type AuthorizationMode,
+  type AuthorizationModule,
+  alwaysAllowModule,
+  alwaysDenyModule,
+  authorizerOf,
+  parseAuthorizationModes,
+  rbacModule,
+} from "../../authorization/modes.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import { Policy } from "../../authorization/rbac/policy.ts";
-import { rbacAuthorizer } from "../../authorization/rbac/rbac.ts";
 import { bootstrapPolicy } from "../../boot/rbac/policy.ts";
 import type { Exchange, PeerCertificate, RequestContext, WebSocketRequest } from "../contract.ts";
 import { requestInfo } from "../request-info.ts";
@@ -82,7 +88,12 @@ for (const { namespace, object } of bootstrapPolicy()) {
   if (object.roleRef === undefined) policy.setRole(key, roleOf(stored));
   else policy.setBinding(key, bindingOf(stored));
 }
-const authorizer = (modes: readonly AuthorizationMode[]): Authorizer => authorizerOf(modes, { Node: () => noOpinion, RBAC: rbacAuthorizer(policy) });
+const modules: Partial<Record<AuthorizationMode, AuthorizationModule>> = {
+  AlwaysAllow: alwaysAllowModule,
+  AlwaysDeny: alwaysDenyModule,
+  RBAC: rbacModule(policy),
+};
+const authorizer = (modes: readonly AuthorizationMode[]): Authorizer => authorizerOf(modes.map((mode) => modules[mode] as AuthorizationModule));
 
 const master = user("root", "system:masters");
 const allowedRows: [who: UserInfo, modes: AuthorizationMode[], method: string, target: string][] = [
