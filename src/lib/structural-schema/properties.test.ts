@@ -1,0 +1,140 @@
+/** What holds of any schema and any value. COXSWAIN_TEST_FULL=1 tries more of them; SEED=n replays. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { FieldErrors } from "../../api/field-errors.ts";
+import { cloneJson, identical } from "../json/values.ts";
+import { Correlation } from "./correlation.ts";
+import type { JsonSchemaProps } from "./json-schema-props.ts";
+import { prune, pruneAndTell } from "./prune.ts";
+import { pruneNulls, setDefaults } from "./set-defaults.ts";
+import { asResourceRoot, parseStructuralSchema } from "./structural-schema.ts";
+import { compileAccepts } from "./validate/accepts.ts";
+import { explain } from "./validate/explain.ts";
+import { ValueSchema } from "./validate/value-schema.ts";
+import { valueValidator } from "./validate/value-validator.ts";
+
+const runs = process.env.COXSWAIN_TEST_FULL === "1" ? 20_000 : 500;
+const options = { numRuns: runs, ...(process.env.SEED !== undefined && { seed: Number(process.env.SEED) }) };
+
+const name = fc.constantFrom("a", "b", "c", "__proto__", "constructor");
+const scalar = fc.constantFrom(null, true, 0, 1, 1.5, -2, "", "a", "ab", "x");
+
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    scalar,
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.array(fc.tuple(name, tie("value")), { maxLength: 3 }).map((entries) => objectOf(entries)),
+  ),
+}));
+
+/** With own members, whatever their names. */
+function objectOf(entries: readonly (readonly [string, unknown])[]): object {
+  const object = {};
+  for (const [key, member] of entries) Object.defineProperty(object, key, { value: member, writable: true, enumerable: true, configurable: true });
+  return object;
+}
+
+const limits = fc.record(
+  {
+    minimum: fc.constantFrom(0, 1.5),
+    maximum: fc.constantFrom(1, 2),
+    multipleOf: fc.constantFrom(1, 0.5),
+    maxLength: fc.constantFrom(0, 1),
+    pattern: fc.constantFrom("^a", "b$"),
+    maxItems: fc.constantFrom(0, 1),
+    minProperties: fc.constantFrom(1, 2),
+    required: fc.array(name, { maxLength: 1 }),
+    enum: fc.array(scalar, { minLength: 1, maxLength: 3 }),
+  },
+  { requiredKeys: [] },
+);
+
+const { schema } = fc.letrec<{ schema: JsonSchemaProps }>((tie) => ({
+  schema: fc
+    .tuple(
+      fc.oneof(
+        { depthSize: "small" },
+        fc.constantFrom<JsonSchemaProps>({ type: "string" }, { type: "integer" }, { type: "number" }, { "x-kubernetes-int-or-string": true }),
+        fc.constant<JsonSchemaProps>({ "x-kubernetes-preserve-unknown-fields": true }),
+        tie("schema").map((items): JsonSchemaProps => ({ type: "array", items })),
+        tie("schema").map((values): JsonSchemaProps => ({ type: "object", additionalProperties: values })),
+        fc
+          .array(fc.tuple(name, tie("schema")), { maxLength: 3 })
+          .map((entries): JsonSchemaProps => ({ type: "object", properties: objectOf(entries) as Record<string, JsonSchemaProps> })),
+      ),
+      fc.record(
+        { nullable: fc.boolean(), default: value, limits, junctor: fc.constantFrom("anyOf", "oneOf", "allOf"), nested: limits },
+        { requiredKeys: [] },
+      ),
+    )
+    .map(([body, { nullable, default: fallback, limits: own, junctor, nested }]) => ({
+      ...body,
+      ...own,
+      ...(nullable !== undefined && { nullable }),
+      ...(fallback !== undefined && fallback !== null && { default: fallback }),
+      ...(junctor !== undefined && nested !== undefined && { [junctor]: [nested, {}] }),
+    })),
+}));
+
+function holds(what: string, check: (source: JsonSchemaProps, data: unknown) => void): void {
+  test(what, () => fc.assert(fc.property(schema, value, check), options));
+}
+
+holds("pruning twice prunes no more, and tells of nothing", (source, data) => {
+  const root = asResourceRoot(parseStructuralSchema(source));
+  const once = cloneJson(data);
+  prune(once, root);
+  const twice = cloneJson(once);
+  assert.deepEqual(pruneAndTell(twice, root), []);
+  assert.ok(identical(twice, once));
+});
+
+holds("pruning tells of as much as it removes", (source, data) => {
+  const structure = parseStructuralSchema(source);
+  const pruned = cloneJson(data);
+  const told = pruneAndTell(pruned, structure);
+  if (told.every((path) => !/^(?:kind|apiVersion|metadata)\b/.test(path))) assert.equal(told.length === 0, identical(pruned, data));
+});
+
+holds("defaults set twice are set once", (source, data) => {
+  const structure = parseStructuralSchema(source);
+  const once = cloneJson(data);
+  pruneNulls(once, structure);
+  setDefaults(once, structure);
+  const twice = cloneJson(once);
+  setDefaults(twice, structure);
+  assert.ok(identical(twice, once));
+});
+
+holds("defaults are copies", (source, data) => {
+  const structure = parseStructuralSchema(source);
+  const before = JSON.stringify(source);
+  const object = cloneJson(data);
+  setDefaults(object, structure);
+  spoil(object);
+  assert.equal(JSON.stringify(source), before);
+});
+
+function spoil(part: unknown): void {
+  if (typeof part !== "object" || part === null) return;
+  for (const member of Object.values(part)) spoil(member);
+  if (Array.isArray(part)) part.push("spoilt");
+  else Object.assign(part, { spoilt: true });
+}
+
+holds("what is quick to say yes says no where there is something to say", (source, data) => {
+  const valueSchema = new ValueSchema(source, "request");
+  assert.equal(compileAccepts(valueSchema)(data), explain(data, valueSchema, undefined).length === 0);
+});
+
+holds("what is unchanged and known is let pass", (source, data) => {
+  const structure = parseStructuralSchema(source);
+  const pruned = cloneJson(data);
+  prune(pruned, structure);
+  const correlation = new Correlation(pruned, cloneJson(pruned), structure);
+  const errors = new FieldErrors();
+  valueValidator(source).validateUpdate(correlation, "", errors);
+  if (correlation.isUnchanged) assert.deepEqual(errors.causes, []);
+});
