@@ -76,7 +76,7 @@ describe("what is compressed, and says the same", () => {
         assert.equal(answer.headers.vary, compressed ? "Accept-Encoding" : undefined);
         assert.equal(answer.headers["content-type"], plain.headers["content-type"]);
         if (compressed) assert.ok(answer.bytes.length < plain.bytes.length / 2);
-        assert.ok((compressed ? gunzipSync(answer.bytes) : answer.bytes).equals(plain.bytes));
+        assert.equal(withoutAges(compressed ? gunzipSync(answer.bytes) : answer.bytes), withoutAges(plain.bytes));
       }
     });
   }
@@ -125,6 +125,11 @@ test("who leaves half-way, or does not read for a while, holds up nobody", async
   assert.equal(JSON.parse(gunzipSync(bytes).toString()).items.length, objects + 1);
   session.close();
 });
+
+/** Of tables; they go on while we look. */
+function withoutAges(bytes: Buffer): string {
+  return bytes.toString("latin1").replace(/\b\d+s\b/g, "age");
+}
 
 interface Read {
   readonly status: number;

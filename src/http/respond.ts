@@ -24,10 +24,10 @@ export function send(context: RequestContext, status: number, contentType: strin
   context.exchange.respond(status, headers, body);
 }
 
-/** An answer in pieces, of more bytes than go uncompressed to a client that wants them compressed. */
-export function stream(context: RequestContext, contentType: string): BodyStream {
+/** An answer in pieces. @param compressed whether it is long enough for that, and the client wants it */
+export function stream(context: RequestContext, contentType: string, { compressed }: { readonly compressed: boolean }): BodyStream {
   const headers = answerHeaders(context, contentType);
-  if (!context.gzip) return context.exchange.stream(200, headers);
+  if (!compressed) return context.exchange.stream(200, headers);
   return gzipBody(context.exchange, context.exchange.stream(200, gzipHeaders(headers)));
 }
 

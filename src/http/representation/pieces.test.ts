@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { BodyStream, RequestContext } from "../contract.ts";
+import type { BodyStream, Exchange, RequestContext } from "../contract.ts";
 import { json } from "./json.ts";
 import { type Piece, PieceMemory, pieceBytes, sendPieces } from "./pieces.ts";
 
@@ -48,4 +48,14 @@ test("no more than a few buffers are kept", () => {
   for (const bytes of taken) memory.release(bytes);
   const known = new Set<ArrayBufferLike>(taken.map(({ buffer }) => buffer));
   assert.equal(taken.filter(() => known.has(memory.take(pieceBytes).buffer)).length, 16);
+});
+
+test("answers that are compressed at a time have places, which closed exchanges give back", () => {
+  const memory = new PieceMemory();
+  const closes: (() => void)[] = [];
+  const exchange = { onClose: (run: () => void) => closes.push(run) } as unknown as Exchange;
+  const taken = Array.from({ length: 300 }, () => memory.takeGzip(exchange));
+  assert.equal(taken.filter((isTaken) => isTaken).length, 256);
+  closes[0]?.();
+  assert.deepEqual([memory.takeGzip(exchange), memory.takeGzip(exchange)], [true, false]);
 });

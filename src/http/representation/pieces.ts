@@ -1,5 +1,5 @@
 /** Answers that may be long are made and written in pieces, so that neither their memory nor the time others wait grows with them. */
-import type { BodyStream, RequestContext } from "../contract.ts";
+import type { BodyStream, Exchange, RequestContext } from "../contract.ts";
 import { send, stream } from "../respond.ts";
 import { gzipThresholdBytes } from "./gzip.ts";
 
@@ -15,6 +15,7 @@ export const pieceBytes = 128 << 10;
 /** What pieces are made in, again and again, shared by the answers of a server: fresh memory costs more than what is written to it. */
 export class PieceMemory {
   readonly #free: Buffer[] = [];
+  #gzips = 0;
 
   /** @returns so many bytes, whatever is in them */
   take(length: number): Buffer {
@@ -22,6 +23,14 @@ export class PieceMemory {
     const buffer = this.#free.pop();
     if (buffer !== undefined) return buffer.subarray(0, length);
     return length < pieceBytes / 2 ? Buffer.allocUnsafeSlow(length) : Buffer.allocUnsafeSlow(bufferBytes).subarray(0, length);
+  }
+
+  /** A place among the answers that are compressed at a time, until the exchange closes. @returns false when there is none */
+  takeGzip(exchange: Exchange): boolean {
+    if (this.#gzips >= gzipsMax) return false;
+    this.#gzips++;
+    exchange.onClose(() => this.#gzips--);
+    return true;
   }
 
   /** Nobody reads them any more. Taken elsewhere, they are left alone. */
@@ -32,6 +41,8 @@ export class PieceMemory {
 
 /** A piece, and what goes beyond it with its last item. */
 const bufferBytes = pieceBytes + (8 << 10);
+/** Answers that are compressed at a time; further ones are not, since clients that stall hold zlib's memory, some 300 KiB each. */
+const gzipsMax = 256;
 /** Buffers that are kept for the next piece. */
 const freeMax = 16;
 
@@ -45,7 +56,7 @@ export async function sendPieces(context: RequestContext, pieces: Generator<Piec
     piece = joined(piece, next(), memory);
   }
   if (piece.last) return send(context, 200, mediaType, piece.bytes);
-  const body = stream(context, mediaType);
+  const body = stream(context, mediaType, { compressed: context.gzip && memory.takeGzip(context.exchange) });
   try {
     while (!piece.last) {
       await writePiece(body, piece.bytes, memory);
