@@ -11,6 +11,8 @@ export interface Document {
 export interface DocumentCache {
   /** @param make called once for a key while what it made is kept; a failure is not kept */
   get(key: string, make: () => Promise<Buffer>): Promise<Document>;
+  /** Whether it is kept, or being made. */
+  has(key: string): boolean;
 }
 
 interface Slot {
@@ -41,6 +43,7 @@ export function createDocumentCache(bytesMax: number): DocumentCache {
     }
   };
   return {
+    has: (key) => slots.has(key),
     get(key, make) {
       const known = slots.get(key);
       if (known !== undefined) {

@@ -117,6 +117,33 @@ test("what only the smallest part of a schema says changes the address", async (
   assert.ok(!urls.has(await urlOf(openApi, "apis/example.com/v1")));
 });
 
+test("one v2 document is made at a time, and who waited gets the newest", async () => {
+  const { catalog, openApi, loads } = fixture();
+  const ask2 = () => ask(openApi.v2, { path: "/openapi/v2" });
+  const first = ask2();
+  catalog.add(ships());
+  const others = [ask2(), ask2()];
+  catalog.add(ships(someSchema, "late.example.com"));
+  others.push(ask2());
+  const tags = (await Promise.all([first, ...others])).map(({ headers }) => headers.etag);
+  assert.equal(new Set(tags.slice(1)).size, 1);
+  assert.equal(tags.at(-1), (await ask2()).headers.etag);
+  assert.ok(loads() <= 2);
+});
+
+test("who has what is served now needs no document", async () => {
+  const before = fixture();
+  const path = "/openapi/v3/apis/apps/v1";
+  const tagOf = async (from: OpenApi, at: string) => (await ask(at === path ? from.v3 : from.v2, { path: at })).headers.etag as string;
+  const tags = [await tagOf(before.openApi, path), await tagOf(before.openApi, "/openapi/v2")];
+  const { openApi, loads } = fixture(); // As after a restart.
+  for (const [index, at] of [path, "/openapi/v2"].entries()) {
+    const { status } = await ask(at === path ? openApi.v3 : openApi.v2, { path: at, headers: { "if-none-match": tags[index] as string } });
+    assert.equal(status, 304);
+  }
+  assert.equal(loads(), 0);
+});
+
 test("the index of a thousand group versions makes no document", async () => {
   const { catalog, openApi, loads } = fixture();
   for (let index = 0; index < 1000; index++) catalog.add(ships(someSchema, `group${index}.example.com`));

@@ -71,8 +71,19 @@ export function createOpenApi({ catalog, cbor = false, enums = true, loadDescrip
     return current;
   };
   const source = async (): Promise<DocumentSource> => ({ ...settings, descriptions: await texts(), commonQuery: readResourcesTable().commonQuery });
-  const v2Of = ({ groups, hash }: Surface, encoding: Encoding): Promise<Document> =>
-    documents.get(`v2 ${encoding} ${hash}`, async () => encodeV2(groups, await source(), encoding));
+  let lastBuild: Promise<unknown> = Promise.resolve();
+  /** The whole API in one document is large: one is made at a time, of what is served when its turn comes. */
+  const v2Of = async (encoding: Encoding): Promise<Made> => {
+    const made = async (): Promise<Made> => {
+      const { groups, hash } = surface();
+      const document = await documents.get(v2Key(hash, encoding), async () => encodeV2(groups, await source(), encoding));
+      return { document, etag: v2Tag(hash) };
+    };
+    if (documents.has(v2Key(surface().hash, encoding))) return made();
+    const building = lastBuild.then(made);
+    lastBuild = building.catch(() => undefined); // A failure is for those who wait for this one.
+    return building;
+  };
   const v3Of = (part: Part, hash: string, encoding: Encoding): Promise<Document> =>
     documents.get(`v3 ${encoding} ${hash}`, async () => encodeV3(part, await source(), encoding));
 
@@ -81,9 +92,8 @@ export function createOpenApi({ catalog, cbor = false, enums = true, loadDescrip
       const encoding = negotiateEncoding(context, v2Types);
       context.headers.vary = ["Accept-Encoding", "Accept"];
       if (encoding === undefined) return notAcceptable(context);
-      const served = surface();
-      const etag = joinedHash([served.hash, "v2"]);
-      await sendDocument(context, await v2Of(served, encoding), { etag, contentType: encoding === "json" ? "application/json" : v2ProtobufType });
+      const contentType = encoding === "json" ? "application/json" : v2ProtobufType;
+      await sendDocument(context, { etag: v2Tag(surface().hash), contentType }, () => v2Of(encoding));
     },
     async v3(context) {
       const path = context.info.path.replace(/^\/openapi\/v3\/?/, "").replace(/\/$/, "");
@@ -101,10 +111,27 @@ export function createOpenApi({ catalog, cbor = false, enums = true, loadDescrip
         context.headers["cache-control"] = "public, immutable";
         context.headers.expires = new Date(context.receivedAt + yearMs).toUTCString();
       }
-      const document = await v3Of(found.part, found.hash, encoding);
-      await sendDocument(context, document, { etag: found.hash, contentType: encoding === "json" ? "application/json" : v3ProtobufType });
+      const contentType = encoding === "json" ? "application/json" : v3ProtobufType;
+      await sendDocument(context, { etag: found.hash, contentType }, async () => ({
+        document: await v3Of(found.part, found.hash, encoding),
+        etag: found.hash,
+      }));
     },
   };
+}
+
+/** A document, and the tag of the state that it shows. */
+interface Made {
+  readonly document: Document;
+  readonly etag: string;
+}
+
+function v2Key(hash: string, encoding: Encoding): string {
+  return `v2 ${encoding} ${hash}`;
+}
+
+function v2Tag(hash: string): string {
+  return joinedHash([hash, "v2"]);
 }
 
 /** What was loaded is used again until its memory is wanted. */
@@ -133,8 +160,9 @@ const yearMs = 365 * 24 * 60 * 60 * 1000;
 
 function sendIndex(context: RequestContext, { parts, hash, changedAt }: Surface): void {
   const etag = joinedHash([hash, "index"]);
-  if (answerUnchanged(context, { etag, contentType: "application/json", madeAt: changedAt })) return;
+  if (hasTag(context, etag) || isUnchangedSince(context, changedAt)) return answerUnchanged(context, etag);
   const paths = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, part]) => [path, { serverRelativeURL: relativeUrl(path, part.hash) }]);
+  setValidators(context, etag, changedAt);
   send(context, 200, "application/json", Buffer.from(JSON.stringify({ paths: Object.fromEntries(paths) })));
 }
 
@@ -152,35 +180,41 @@ function negotiateEncoding({ exchange }: RequestContext, types: ReadonlyMap<stri
   return undefined;
 }
 
-interface Validators {
-  readonly etag: string;
-  readonly contentType: string;
-}
-
-async function sendDocument(context: RequestContext, { gzipped, madeAt }: Document, { etag, contentType }: Validators): Promise<void> {
-  if (answerUnchanged(context, { etag, contentType, madeAt })) return;
-  if (!acceptsGzip(context)) return send(context, 200, contentType, await expand(gzipped));
+/**
+ * @param etag of what is served now: who has that needs no document to be made
+ * @param make may take a while, and then give a newer one
+ */
+async function sendDocument(context: RequestContext, now: { etag: string; contentType: string }, make: () => Promise<Made>): Promise<void> {
+  if (hasTag(context, now.etag)) return answerUnchanged(context, now.etag);
+  const { document, etag } = await make();
+  if (isUnchangedSince(context, document.madeAt)) return answerUnchanged(context, etag);
+  setValidators(context, etag, document.madeAt);
+  if (!acceptsGzip(context)) return send(context, 200, now.contentType, await expand(document.gzipped));
   context.headers["content-encoding"] = "gzip";
   context.headers.vary = ["Accept-Encoding", "Accept"];
-  send(context, 200, contentType, gzipped);
+  send(context, 200, now.contentType, document.gzipped);
 }
 
-/** Says which state of a document this is. @returns whether the client has it, and was told so */
-function answerUnchanged(context: RequestContext, { etag, contentType, madeAt }: Validators & { madeAt: number }): boolean {
+function setValidators(context: RequestContext, etag: string, madeAt: number): void {
   context.headers.etag = `"${etag}"`;
   context.headers["last-modified"] = new Date(madeAt).toUTCString();
-  if (!isUnchanged(context, etag, madeAt)) return false;
-  const { "content-type": _, ...headers } = answerHeaders(context, contentType);
+}
+
+function answerUnchanged(context: RequestContext, etag: string): void {
+  context.headers.etag = `"${etag}"`;
+  const { "content-type": _, ...headers } = answerHeaders(context, "");
   context.exchange.respond(304, headers);
-  return true;
+}
+
+function hasTag({ exchange }: RequestContext, etag: string): boolean {
+  const tags = exchange.header("if-none-match")?.split(",") ?? [];
+  return tags.some((one) => one.trim().replace(/^W\//, "") === `"${etag}"` || one.trim() === "*");
 }
 
 /** A date is looked at only when no tag is given. Source: Go's http.ServeContent. */
-function isUnchanged({ exchange }: RequestContext, etag: string, madeAt: number): boolean {
-  const tags = exchange.header("if-none-match");
-  if (tags !== undefined) return tags.split(",").some((one) => one.trim().replace(/^W\//, "") === `"${etag}"` || one.trim() === "*");
-  const since = Date.parse(exchange.header("if-modified-since") ?? "");
-  return Math.floor(madeAt / 1000) * 1000 <= since;
+function isUnchangedSince({ exchange }: RequestContext, madeAt: number): boolean {
+  if (exchange.header("if-none-match") !== undefined) return false;
+  return Math.floor(madeAt / 1000) * 1000 <= Date.parse(exchange.header("if-modified-since") ?? "");
 }
 
 function acceptsGzip({ exchange }: RequestContext): boolean {
