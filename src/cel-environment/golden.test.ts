@@ -1,6 +1,6 @@
 /**
  * What upstream says of rules: when their definition is written, what they may cost, what they say of objects, and what that costs.
- * `go run .` in scripts/cel-rules-golden makes testdata/rules.jsonl anew from its rows.
+ * `go run .` in scripts/cel-rules-golden makes testdata/rules.jsonl and testdata/random-rules.jsonl anew from their rows.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

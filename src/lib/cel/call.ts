@@ -79,13 +79,16 @@ function dispatchBinary(candidates: readonly Candidate[], one: CelValue, other: 
   return none([one, other]);
 }
 
-/** With no argument, or with three or more: at the first that failed it ends, and is not charged. */
+/** With no argument, or with three or more: at the first that failed it ends, and is charged only if that is the last. */
 function strictCall(candidates: readonly Candidate[], args: readonly Step[], cost: RuntimeCost | undefined, none: NoOverload): Step {
   return (run) => {
     const values: CelValue[] = [];
     for (const arg of args) {
       const value = arg(run);
-      if (value instanceof CelFailure) return value;
+      if (value instanceof CelFailure) {
+        if (values.length === args.length - 1) run.charge(cost === undefined ? 1 : cost([...values, value], value));
+        return value;
+      }
       values.push(value);
     }
     const result = dispatch(candidates, values) ?? none(values);
