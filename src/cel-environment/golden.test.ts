@@ -42,10 +42,13 @@ function parse(line: string): Row & Answers {
   );
 }
 
-const rows = readFileSync(join(import.meta.dirname, "testdata/rules.jsonl"), "utf8")
-  .trimEnd()
-  .split("\n")
-  .map(parse);
+/** `rules.jsonl` was written by hand, `random-rules.jsonl` made at random over data of all types. */
+const rows = ["rules.jsonl", "random-rules.jsonl"].flatMap((file) =>
+  readFileSync(join(import.meta.dirname, "testdata", file), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map(parse),
+);
 
 const path = "spec.validation.openAPIV3Schema";
 
