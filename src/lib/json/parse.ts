@@ -13,6 +13,8 @@ export interface Document {
   readonly value: unknown;
   /** Members in the text; more than in `value` when a key is repeated. */
   readonly members: number;
+  /** How deep it nests; not known of what was parsed exactly. */
+  readonly depth?: number;
   /** Set once the text was parsed exactly: all members of the objects that repeat a key. */
   readonly repeated?: ReadonlyMap<object, readonly Member[]>;
 }
@@ -22,7 +24,7 @@ export function parseDocument(bytes: Buffer): Document {
   const { members, depth, needsExact } = survey(bytes);
   if (needsExact || depth > depthMax) return exactDocument(bytes);
   try {
-    return { bytes, value: JSON.parse(bytes.toString("utf8")), members };
+    return { bytes, value: JSON.parse(bytes.toString("utf8")), members, depth };
   } catch (error) {
     if (error instanceof SyntaxError) return exactDocument(bytes); // For Go's words.
     throw error;

@@ -52,7 +52,7 @@ export function decodeJson(bytes: Buffer, schema: Struct): Decoded {
 
 /** @param document used up @throws JsonSyntaxError · DecodeError */
 export function decodeDocument(document: Document, schema: Struct): Decoded {
-  if (schema.custom !== undefined) return decodeCustom(parsedJson(document), schema.custom);
+  if (schema.custom !== undefined) return decodeCustom(parsedJson(document), schema.custom, document.depth);
   const decoder = new Decoder(document.repeated);
   const object = decoder.decode(document.value, schema);
   if (document.repeated === undefined && decoder.members !== document.members) return decodeDocument(exactDocument(document.bytes), schema);
@@ -66,9 +66,10 @@ export function conform(value: unknown, schema: Struct): Decoded {
   return { object: decoder.decode(value, schema), problems: decoder.problems };
 }
 
-function decodeCustom({ value, duplicates }: ParsedJson, custom: CustomForm): Decoded {
+/** @param depth how deep the value nests, if that is known */
+function decodeCustom({ value, duplicates }: ParsedJson, custom: CustomForm, depth = Number.POSITIVE_INFINITY): Decoded {
   if (!isObject(value)) throw new DecodeError(`json: cannot unmarshal ${describe(value)} into Go value of type ${goMapType}`);
-  countWithin(value, retainedDepthMax);
+  if (depth > retainedDepthMax) countWithin(value, retainedDepthMax);
   return { object: value, problems: [...duplicates, ...custom.conform(value)].slice(0, problemsMax) };
 }
 

@@ -92,17 +92,11 @@ export function valueSchema({ additionalProperties }: JsonSchemaProps): JsonSche
 export function schemaHas(schema: JsonSchemaProps | undefined, found: (schema: JsonSchemaProps) => boolean): boolean {
   if (schema === undefined) return false;
   if (found(schema)) return true;
-  return childrenOf(schema).some((child) => schemaHas(child, found));
-}
-
-function childrenOf(schema: JsonSchemaProps): JsonSchemaProps[] {
-  const children: JsonSchemaProps[] = [...itemSchemas(schema), ...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
-  const items = itemSchema(schema);
-  if (items !== undefined) children.push(items);
-  if (schema.not !== undefined) children.push(schema.not);
-  for (const map of [schema.properties, schema.patternProperties, schema.definitions]) if (map !== undefined) children.push(...Object.values(map));
-  for (const either of [schema.additionalProperties, schema.additionalItems, ...Object.values(schema.dependencies ?? {})]) {
-    if (typeof either === "object" && !Array.isArray(either)) children.push(either as JsonSchemaProps);
-  }
-  return children;
+  const { allOf, anyOf, oneOf, not, properties, additionalProperties, patternProperties, additionalItems, definitions, dependencies } = schema;
+  const inList = (list: readonly JsonSchemaProps[] | undefined): boolean => list?.some((child) => schemaHas(child, found)) === true;
+  const inMap = (map: SchemaMap | undefined): boolean => map !== undefined && inList(Object.values(map));
+  const inEither = (either: unknown): boolean => typeof either === "object" && !Array.isArray(either) && schemaHas(either as JsonSchemaProps, found);
+  if (schemaHas(itemSchema(schema), found) || inList(itemSchemas(schema)) || inList(allOf) || inList(anyOf) || inList(oneOf)) return true;
+  if (schemaHas(not, found) || inMap(properties) || inEither(additionalProperties)) return true;
+  return inMap(patternProperties) || inEither(additionalItems) || inMap(definitions) || Object.values(dependencies ?? {}).some(inEither);
 }

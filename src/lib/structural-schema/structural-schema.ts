@@ -84,21 +84,24 @@ function junctorsOf({ not, allOf = [], anyOf = [], oneOf = [] }: JsonSchemaProps
   return not === undefined ? [...allOf, ...anyOf, ...oneOf] : [not, ...allOf, ...anyOf, ...oneOf];
 }
 
-const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
-const hasMembers = (value: object | undefined): boolean => value !== undefined && Object.keys(value).length > 0;
+/** By the names that messages have for them, in the order in which they are looked for. */
+const unsupported: readonly (readonly [name: string, key: keyof JsonSchemaProps])[] = [
+  ["id", "id"],
+  ["schema", "$schema"],
+  ["$ref", "$ref"],
+  ["patternProperties", "patternProperties"],
+  ["dependencies", "dependencies"],
+  ["additionalItems", "additionalItems"],
+  ["definitions", "definitions"],
+];
 
 function checkConstructs(source: JsonSchemaProps): void {
-  const present: readonly (readonly [name: string, isThere: boolean])[] = [
-    ["id", isSet(source.id)],
-    ["schema", isSet(source.$schema)],
-    ["$ref", isSet(source.$ref)],
-    ["patternProperties", hasMembers(source.patternProperties)],
-    ["dependencies", hasMembers(source.dependencies)],
-    ["additionalItems", isSet(source.additionalItems)],
-    ["definitions", hasMembers(source.definitions)],
-  ];
-  const found = present.find(([, isThere]) => isThere);
-  if (found !== undefined) throw new NotStructuralError(`OpenAPIV3Schema '${found[0]}' is not supported`);
+  for (const [name, key] of unsupported) {
+    const value = source[key];
+    if (value === undefined || value === null || value === "") continue;
+    const isEmptyMap = key !== "additionalItems" && typeof value === "object" && Object.keys(value).length === 0;
+    if (!isEmptyMap) throw new NotStructuralError(`OpenAPIV3Schema '${name}' is not supported`);
+  }
 }
 
 function checkPreserveUnknownFields(source: JsonSchemaProps): void {

@@ -115,6 +115,19 @@ export type CompiledPattern =
 
 /** With RE2's meaning and bounds: none takes longer than its length times the text's. */
 export function compilePattern(pattern: string): CompiledPattern {
+  const known = compiledPatterns.get(pattern);
+  if (known !== undefined) return known;
+  const compiled = compile(pattern);
+  if (compiledPatterns.size >= compiledPatternsMax) compiledPatterns.delete(compiledPatterns.keys().next().value as string);
+  compiledPatterns.set(pattern, compiled);
+  return compiled;
+}
+
+/** Depends on the pattern alone. Many schemas say the same of names. */
+const compiledPatterns = new Map<string, CompiledPattern>();
+const compiledPatternsMax = 1000;
+
+function compile(pattern: string): CompiledPattern {
   try {
     const compiled = RE2JS.compile(pattern);
     return { matches: (text) => compiled.matcher(text).find() };
