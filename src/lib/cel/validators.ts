@@ -15,8 +15,8 @@ export type Validator = (expr: ValidatedExpr, complain: (at: Expr, message: stri
 export interface ValidatedExpr {
   readonly expr: Expr;
   readonly checked: CheckedAst;
-  /** Names of the calls around it. */
-  readonly within: ReadonlySet<string>;
+  /** Names of the calls around it, the outermost first. */
+  readonly within: readonly string[];
 }
 
 /** @throws CelSyntaxError with all complaints */
@@ -27,14 +27,16 @@ export function validate(checked: CheckedAst, validators: readonly Validator[]):
   const complain = (at: Expr, message: string): void => {
     issues.push({ offset: at.offset, message });
   };
-  const walk = (expr: Expr, within: ReadonlySet<string>): void => {
+  const within: string[] = [];
+  const walk = (expr: Expr): void => {
     if (seen.has(expr.id)) return; // Macros use some expressions twice.
     seen.add(expr.id);
     for (const validator of validators) validator({ expr, checked, within }, complain);
-    const below = expr.kind === "call" && !within.has(expr.name) ? new Set([...within, expr.name]) : within;
-    for (const child of children(expr)) walk(child, below);
+    if (expr.kind === "call") within.push(expr.name);
+    for (const child of children(expr)) walk(child);
+    if (expr.kind === "call") within.pop();
   };
-  walk(checked.root, new Set());
+  walk(checked.root);
   if (issues.length > 0) throw new CelSyntaxError(checked.source, issues);
   return checked;
 }
@@ -46,22 +48,28 @@ function typeOf(checked: CheckedAst, expr: Expr, isOptionalEntry: boolean): CelT
 
 /** All elements of a literal have one type; what `format()` takes may differ. */
 export const homogeneousLiterals: Validator = ({ expr, checked, within }, complain) => {
-  if (within.has("format")) return;
-  const mismatch = (at: Expr, expected: CelType, found: CelType): boolean => {
+  if ((expr.kind !== "list" && expr.kind !== "map") || within.includes("format")) return;
+  const differs = (at: Expr, expected: CelType, found: CelType): boolean => {
     if (sameType(expected, found)) return false;
     complain(at, `expected type '${formatType(expected)}' but found '${formatType(found)}'`);
     return true;
   };
   if (expr.kind === "list") {
-    const types = expr.elements.map((element, index) => typeOf(checked, element, expr.optionalIndices.has(index)));
-    expr.elements.some((element, index) => mismatch(element, types[0] as CelType, types[index] as CelType));
+    const [first, ...others] = expr.elements.map((element, index) => ({ element, type: typeOf(checked, element, expr.optionalIndices.has(index)) }));
+    if (first !== undefined) others.some(({ element, type }) => differs(element, first.type, type));
+    return;
   }
-  if (expr.kind !== "map") return;
-  const types = expr.entries.map(({ key, value, optional }) => [typeOf(checked, key, false), typeOf(checked, value, optional)] as const);
-  for (const [index, { key, value }] of expr.entries.entries()) {
-    const [[firstKey, firstValue], [keyType, valueType]] = [types[0], types[index]] as [readonly [CelType, CelType], readonly [CelType, CelType]];
-    mismatch(key, firstKey, keyType);
-    mismatch(value, firstValue, valueType);
+  const entries = expr.entries.map(({ key, value, optional }) => ({
+    key,
+    value,
+    keyType: typeOf(checked, key, false),
+    valueType: typeOf(checked, value, optional),
+  }));
+  const [first, ...others] = entries;
+  if (first === undefined) return;
+  for (const { key, value, keyType, valueType } of others) {
+    differs(key, first.keyType, keyType);
+    differs(value, first.valueType, valueType);
   }
 };
 
