@@ -28,18 +28,18 @@ async function readTypes(directory: string): Promise<DescriptionTexts["types"]> 
   return types;
 }
 
-/** A comment and what it stands before. */
-const commented = /\/\*\*\n((?:(?!\*\/)[\s\S])*)\*\/\n\s*(?:export declare class (\w+)|'([^']+)'\??:)/g;
+/** A comment and what it stands before, or a class that has none. */
+const commented = /\/\*\*\n((?:(?!\*\/)[\s\S])*)\*\/\n\s*(?:export declare class (\w+)|'([^']+)'\??:)|^export declare class (\w+)/gm;
 
 function typesIn(text: string): Record<string, Record<string, string>> {
   const types: Record<string, Record<string, string>> = {};
   let fields: Record<string, string> = {};
-  for (const [, comment, type, field] of text.matchAll(commented)) {
-    const description = plainText(comment as string);
-    // The head of a file stands before a class that has no comment of its own.
-    if (description.includes("OpenAPI spec version:")) fields = {};
-    else if (type !== undefined) {
-      fields = { "": description };
+  for (const [, comment = "", described, field, bare] of text.matchAll(commented)) {
+    const description = plainText(comment);
+    const type = described ?? bare;
+    if (type !== undefined) {
+      // The head of a file stands before a class that has no comment of its own.
+      fields = description === "" || description.includes("OpenAPI spec version:") ? {} : { "": description };
       types[type] = fields;
     } else {
       fields[clientFieldName(field as string)] = description;
