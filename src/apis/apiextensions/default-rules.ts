@@ -49,7 +49,7 @@ function checkDefault(schema: StructuralSchema, place: Place, { requirePruned, r
   if (place.insideMeta ? !checkMetadata(value, place, path, errors) : !checkEmbedded(value, schema, path, errors)) return;
   const found = new FieldErrors();
   valueValidator(schema.source, "default").validate(value, path, found);
-  if (found.empty) ruleChecker?.checkDefault(value, schema.source, { isResourceRoot: schema === place.root, path }, found);
+  if (found.empty) ruleChecker?.checkDefault(value, schema.source, path, found);
   errors.causes.push(...found.causes);
 }
 

@@ -1,5 +1,5 @@
 /** What a definition has to keep. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
 import { type JsonSchemaProps, schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
@@ -19,7 +19,7 @@ import {
 } from "./definition.ts";
 import { goPointer, goSchema, goVersions, isFieldSet, schemaFields } from "./go-form.ts";
 import { checkNames } from "./names-rules.ts";
-import type { RuleChecker, RuleContext } from "./rule-checker.ts";
+import type { RuleChecker } from "./rule-checker.ts";
 import { checkSchema } from "./schema-rules.ts";
 import { checkStructural } from "./structural-rules.ts";
 import { createRequirements, type Requirements, updateRequirements } from "./tolerance.ts";
@@ -222,28 +222,28 @@ class DefinitionRules {
   }
 
   #checkSchema(schema: JsonSchemaProps, { path, version, hasStatus }: { path: string; version: string; hasStatus: boolean }): void {
-    const errors = this.#errors;
-    const before = errors.causes.length;
+    const errors = new FieldErrors(); // Of this schema alone.
     const schemaPath = `${path}.openAPIV3Schema`;
     if (hasStatus) checkRootWithStatus(schema, path, errors);
     if (schema.nullable === true) errors.forbidden(`${schemaPath}.nullable`, "nullable cannot be true at the root");
     const structure = this.#requirements.structural ? structureOf(schema) : undefined;
-    let rules: RuleContext | undefined;
-    if (typeof structure === "object" && this.#checkStructure(schema, structure, schemaPath)) {
-      rules = this.#ruleChecker?.begin(schema, { isUnchanged: this.#requirements.unchangedSchemas.has(version), stored: this.#requirements.stored });
+    const hasRules = typeof structure === "object" && this.#checkStructure(schema, structure, schemaPath, errors);
+    checkSchema(schema, schemaPath, this.#requirements, errors);
+    if (errors.empty && typeof structure === "string") errors.invalid(schemaPath, "", structure);
+    if (hasRules) {
+      const { stored, unchangedSchemas } = this.#requirements;
+      this.#ruleChecker?.checkRules(schema, schemaPath, errors, { stored, isUnchanged: unchangedSchemas.has(version) });
     }
-    checkSchema(schema, schemaPath, { requirements: this.#requirements, rules }, errors);
-    if (errors.causes.length === before && typeof structure === "string") errors.invalid(schemaPath, "", structure);
-    rules?.end(schemaPath, errors);
+    this.#errors.causes.push(...errors.causes);
   }
 
-  /** @returns whether it keeps the rules */
-  #checkStructure(schema: JsonSchemaProps, structure: StructuralSchema, path: string): boolean {
-    const before = this.#errors.causes.length;
-    checkStructural(schema, path, this.#errors);
-    if (this.#errors.causes.length > before) return false;
-    checkDefaults(structure, path, { requirePruned: this.#requirements.prunedDefaults, ruleChecker: this.#ruleChecker }, this.#errors);
-    return this.#errors.causes.length === before;
+  /** @returns whether it keeps the rules, so that expressions can be typed by it */
+  #checkStructure(schema: JsonSchemaProps, structure: StructuralSchema, path: string, errors: FieldErrors): boolean {
+    const before = errors.causes.length;
+    checkStructural(schema, path, errors);
+    if (errors.causes.length > before) return false;
+    checkDefaults(structure, path, { requirePruned: this.#requirements.prunedDefaults, ruleChecker: this.#ruleChecker }, errors);
+    return errors.causes.length === before;
   }
 }
 

@@ -7,7 +7,7 @@ import { cloneJson } from "../../lib/json/values.ts";
 import { conform, DecodeError } from "../../lib/schema/decode.ts";
 import { hasEmbedded } from "../../lib/structural-schema/coerce-metadata.ts";
 import { isJsonObject, type JsonObject } from "../../lib/structural-schema/json-object.ts";
-import { sortKeys } from "../../lib/structural-schema/sorted-json.ts";
+import { sortKeys } from "../../lib/structural-schema/sort-keys.ts";
 import { childPath, keyPath, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { objectMetaSchema } from "./prune-defaults.ts";
 

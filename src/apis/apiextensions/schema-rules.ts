@@ -2,7 +2,7 @@
  * What a schema of a definition may say, node by node. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation,
  * ValidateCustomResourceDefinitionOpenAPISchema
  */
-import { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../api/field-errors.ts";
 import { findField } from "../../lib/structural-schema/field-path.ts";
 import {
   itemSchema,
@@ -14,72 +14,48 @@ import {
 } from "../../lib/structural-schema/json-schema-props.ts";
 import { metaFields, NotStructuralError, parseStructuralSchema, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { goItems } from "./go-form.ts";
-import type { RuleContext } from "./rule-checker.ts";
 import { checkMapKeysSet, nonAtomic, type Requirements, schemaTypes } from "./tolerance.ts";
 
 /** What is known from above. */
 interface Place {
   readonly path: string;
   readonly isRoot: boolean;
-  /** Undefined where rules are not compiled. */
-  readonly rules: RuleContext | undefined;
   /** Why there may be no default; undefined where there may be. */
   readonly noDefaults: string | undefined;
   readonly insideMeta: boolean;
-  /** The nearest list or map above whose elements have no identity. */
-  readonly uncorrelatable: string | undefined;
 }
 
-/** Errors of rules come after all others. */
-interface Errors {
-  readonly schema: FieldErrors;
-  readonly rules: FieldErrors;
-}
-
-/** @param rules undefined where the schema is not structural: then rules are looked at as data alone */
-export function checkSchema(
-  schema: JsonSchemaProps,
-  path: string,
-  { requirements, rules }: { requirements: Requirements; rules: RuleContext | undefined },
-  errors: FieldErrors,
-): void {
-  const found = new SchemaRules(requirements).check(schema, {
-    path,
-    isRoot: true,
-    rules,
-    noDefaults: undefined,
-    insideMeta: false,
-    uncorrelatable: undefined,
-  });
-  errors.causes.push(...found.schema.causes, ...found.rules.causes);
+export function checkSchema(schema: JsonSchemaProps, path: string, requirements: Requirements, errors: FieldErrors): void {
+  new SchemaRules(requirements, errors).check(schema, { path, isRoot: true, noDefaults: undefined, insideMeta: false });
 }
 
 class SchemaRules {
   readonly #requirements: Requirements;
+  readonly #errors: FieldErrors;
 
-  constructor(requirements: Requirements) {
+  constructor(requirements: Requirements, errors: FieldErrors) {
     this.#requirements = requirements;
+    this.#errors = errors;
   }
 
-  check(schema: JsonSchemaProps, place: Place): Errors {
-    const errors: Errors = { schema: new FieldErrors(), rules: new FieldErrors() };
+  check(schema: JsonSchemaProps, place: Place): void {
+    const errors = this.#errors;
     const { path } = place;
-    this.#checkConstructs(schema, place, errors.schema);
+    this.#checkConstructs(schema, place, errors);
     if (schema.uniqueItems === true) {
-      errors.schema.forbidden(`${path}.uniqueItems`, "uniqueItems cannot be set to true since the runtime complexity becomes quadratic");
+      errors.forbidden(`${path}.uniqueItems`, "uniqueItems cannot be set to true since the runtime complexity becomes quadratic");
     }
-    this.#checkChildren(schema, place, errors);
+    this.#checkChildren(schema, place);
     if (schema["x-kubernetes-preserve-unknown-fields"] === false) {
-      errors.schema.invalid(`${path}.x-kubernetes-preserve-unknown-fields`, false, "must be true or undefined");
+      errors.invalid(`${path}.x-kubernetes-preserve-unknown-fields`, false, "must be true or undefined");
     }
-    checkMapType(schema, path, errors.schema);
-    this.#checkListType(schema, path, errors.schema);
-    if (this.#requirements.mapKeysSet) checkMapKeysSet(schema, path, errors.schema);
-    const rules = schema["x-kubernetes-validations"] ?? [];
+    checkMapType(schema, path, errors);
+    this.#checkListType(schema, path, errors);
+    if (this.#requirements.mapKeysSet) checkMapKeysSet(schema, path, errors);
     const leadsSomewhere = fieldFinder(schema);
-    for (const [index, rule] of rules.entries()) checkRule(rule, leadsSomewhere, `${path}.x-kubernetes-validations[${index}]`, errors.schema);
-    if (rules.length > 0 && errors.schema.empty) place.rules?.check(path, { uncorrelatable: place.uncorrelatable }, errors.rules);
-    return errors;
+    for (const [index, rule] of (schema["x-kubernetes-validations"] ?? []).entries()) {
+      checkRule(rule, leadsSomewhere, `${path}.x-kubernetes-validations[${index}]`, errors);
+    }
   }
 
   #checkConstructs(schema: JsonSchemaProps, { path, noDefaults, insideMeta }: Place, errors: FieldErrors): void {
@@ -100,48 +76,32 @@ class SchemaRules {
     }
   }
 
-  #checkChildren(schema: JsonSchemaProps, place: Place, errors: Errors): void {
-    const visit = (child: JsonSchemaProps, below: Partial<Place> & { path: string }): void => {
-      const found = this.check(child, { ...place, isRoot: false, rules: undefined, ...below });
-      errors.schema.causes.push(...found.schema.causes);
-      errors.rules.causes.push(...found.rules.causes);
-    };
+  #checkChildren(schema: JsonSchemaProps, place: Place): void {
+    const visit = (child: JsonSchemaProps, below: Partial<Place> & { path: string }): void =>
+      this.check(child, { ...place, isRoot: false, ...below });
     const { path } = place;
     const { additionalProperties, not, allOf = [], oneOf = [], anyOf = [] } = schema;
     const values = valueSchema(schema);
     const properties = sortedSchemas(schema.properties);
     if (properties.length > 0 && additionalProperties !== undefined && additionalProperties !== true) {
-      errors.schema.forbidden(`${path}.additionalProperties`, "additionalProperties and properties are mutual exclusive");
+      this.#errors.forbidden(`${path}.additionalProperties`, "additionalProperties and properties are mutual exclusive");
     }
     if (values !== undefined) {
       const noDefaults = place.insideMeta ? "inside additionalProperties applying to object metadata" : place.noDefaults;
-      visit(values, { path: `${path}.additionalProperties`, rules: place.rules?.values(values), noDefaults });
+      visit(values, { path: `${path}.additionalProperties`, noDefaults });
     }
-    for (const [name, property] of properties) visit(property, this.#propertyPlace(schema, name, property, place));
+    for (const [name, property] of properties) visit(property, propertyPlace(schema, name, place));
     if (not !== undefined) visit(not, { path: `${path}.not` });
     for (const [name, junctors] of [["allOf", allOf] as const, ["oneOf", oneOf] as const, ["anyOf", anyOf] as const]) {
       for (const [index, junctor] of junctors.entries()) visit(junctor, { path: `${path}.${name}[${index}]` });
     }
     for (const [name, definition] of sortedSchemas(schema.definitions)) visit(definition, { path: `${path}.definitions[${name}]` });
-    const uncorrelatable = schema["x-kubernetes-list-type"] === "map" ? place.uncorrelatable : (place.uncorrelatable ?? path);
     const items = itemSchema(schema);
-    if (items !== undefined) visit(items, { path: `${path}.items`, rules: place.rules?.items(items), uncorrelatable });
-    for (const [index, item] of itemSchemas(schema).entries()) visit(item, { path: `${path}.items[${index}]`, uncorrelatable });
+    if (items !== undefined) visit(items, { path: `${path}.items` });
+    for (const [index, item] of itemSchemas(schema).entries()) visit(item, { path: `${path}.items[${index}]` });
     for (const [name, dependency] of Object.entries(schema.dependencies ?? {})) {
       if (!Array.isArray(dependency)) visit(dependency as JsonSchemaProps, { path: `${path}.dependencies[${name}]` });
     }
-  }
-
-  #propertyPlace(schema: JsonSchemaProps, name: string, property: JsonSchemaProps, place: Place): Partial<Place> & { path: string } {
-    const mapType = schema["x-kubernetes-map-type"] ?? "granular";
-    const isMeta = (place.isRoot || schema["x-kubernetes-embedded-resource"] === true) && metaFields.has(name);
-    return {
-      path: `${place.path}.properties[${name}]`,
-      rules: place.rules?.property(property, name),
-      uncorrelatable: mapType === "granular" ? place.uncorrelatable : (place.uncorrelatable ?? place.path),
-      insideMeta: place.insideMeta || isMeta,
-      noDefaults: isMeta && place.isRoot ? `in top-level ${name}` : place.noDefaults,
-    };
   }
 
   #checkListType(schema: JsonSchemaProps, path: string, errors: FieldErrors): void {
@@ -164,6 +124,15 @@ class SchemaRules {
     }
     if (listType === "map") checkMapList(schema, keys, path, errors);
   }
+}
+
+function propertyPlace(schema: JsonSchemaProps, name: string, place: Place): Partial<Place> & { path: string } {
+  const isMeta = (place.isRoot || schema["x-kubernetes-embedded-resource"] === true) && metaFields.has(name);
+  return {
+    path: `${place.path}.properties[${name}]`,
+    insideMeta: place.insideMeta || isMeta,
+    noDefaults: isMeta && place.isRoot ? `in top-level ${name}` : place.noDefaults,
+  };
 }
 
 function requireType(schema: JsonSchemaProps, path: string, why: string, errors: FieldErrors): void {
