@@ -1,6 +1,6 @@
 /** Declared types from JSON schemas. Source: access-control §2.3, type mapping; k8s.io/apiserver pkg/cel/common/schemas.go and limits.go */
 import { bytesType, durationType, dynType, stringType, timestampType } from "../types.ts";
-import { boolDecl, type DeclType, doubleDecl, intDecl, listDecl, mapDecl, scalarDecl } from "./decl-type.ts";
+import { boolDecl, type DeclType, doubleDecl, intDecl, listDecl, mapDecl, objectDeclOf, scalarDecl } from "./decl-type.ts";
 import { escapeName } from "./escape.ts";
 import { isEmbeddedResource, isIntOrString, type JsonSchema, propertiesOf, valuesOf, withTypeAndObjectMeta } from "./json-schema.ts";
 
@@ -68,7 +68,7 @@ function objectOf(schema: JsonSchema): DeclType {
     const hasDefault = property.default !== undefined && property.default !== null;
     if (required.has(name) && !hasDefault) minSerializedSize += Buffer.byteLength(name) + type.minSerializedSize + 4;
   }
-  return { kind: "object", name: undefined, fields, maxElements: 0, minSerializedSize };
+  return objectDeclOf(fields, minSerializedSize);
 }
 
 function stringOf(schema: JsonSchema): DeclType {

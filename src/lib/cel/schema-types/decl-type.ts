@@ -54,6 +54,11 @@ export function objectDecl(name: string, fields: Readonly<Record<string, DeclTyp
   return { kind: "object", name, fields: new Map(Object.entries(fields)), maxElements: 0, minSerializedSize: 2 };
 }
 
+/** Called after the place where it stands. */
+export function objectDeclOf(fields: ReadonlyMap<string, DeclType>, minSerializedSize = 2): ObjectDecl {
+  return { kind: "object", name: undefined, fields, maxElements: 0, minSerializedSize };
+}
+
 export const boolDecl = scalarDecl(boolType, 4);
 export const intDecl = scalarDecl(intType, 1);
 export const doubleDecl = scalarDecl(doubleType, 1);

@@ -1,6 +1,7 @@
 /** Types, sizes and values of data that a JSON schema describes. */
 export * from "./decl-type.ts";
 export { declTypeOfSchema, maxRequestBytes } from "./decl-type-of-schema.ts";
+export { declTypeOfStruct } from "./decl-type-of-struct.ts";
 export { escapeName, isReserved, unescapeName } from "./escape.ts";
 export * from "./json-schema.ts";
 export type { Wrap } from "./schema-objects.ts";
