@@ -2,7 +2,7 @@
 import { builtinSchema } from "../builtin-schemas.ts";
 import type { DefinitionWriter } from "./definitions.ts";
 import type { Json } from "./dialect.ts";
-import type { CustomKind, KindName } from "./operations.ts";
+import type { CustomKind, KindName } from "./path-item.ts";
 import { publishedBody } from "./published-schema.ts";
 
 /** `example.com/v1 Ship` is `com.example.v1.Ship`. */

@@ -15,7 +15,7 @@ import {
   queryParameters,
   type Scope,
   withArticle,
-} from "./operations.ts";
+} from "./path-item.ts";
 
 /** An operation, but for the resource that it belongs to. */
 interface Row {

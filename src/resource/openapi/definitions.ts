@@ -4,7 +4,7 @@ import { builtinSchema } from "../builtin-schemas.ts";
 import { customDefinition, customDefinitionName } from "./custom-definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { Dialect, Json } from "./dialect.ts";
-import type { CustomKind } from "./operations.ts";
+import type { CustomKind } from "./path-item.ts";
 
 /** Gathers definitions while documents refer to them, and those they refer to in turn. */
 export interface Definitions {

@@ -8,7 +8,8 @@ import { encodeEntry, encodeMessage, messageField } from "./gnostic.ts";
 import { documentHeadV2, documentTailV2, documentV2, parameterV2, pathItemV2, schemaV2 } from "./gnostic-v2.ts";
 import { componentsTailV3, documentHeadV3, documentV3, pathItemV3, schemaV3 } from "./gnostic-v3.ts";
 import { jsonEntry, jsonMember, jsonMembers, jsonObject } from "./json-pieces.ts";
-import { type PathItem, type PathOptions, pathsOf, topPaths } from "./operations.ts";
+import { pathsOf, topPaths } from "./operations.ts";
+import type { PathItem, PathOptions } from "./path-item.ts";
 import { renderPathV2, renderPathV3 } from "./render.ts";
 import { sharedParameters } from "./shared-parameters.ts";
 

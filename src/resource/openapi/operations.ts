@@ -1,80 +1,28 @@
-/** Every path of a group and version, with its operations, before either version of OpenAPI gives them a form. Source: upstream's installer. */
-import type { PublishedSchema, SubresourceDefinition } from "../contract.ts";
+/** Every path of a group and version, with its operations. Source: upstream's installer. */
+import type { SubresourceDefinition } from "../contract.ts";
 import type { ServedGroup, ServedGroupVersion, ServedResource } from "../discovery.ts";
 import { customPaths } from "./custom-operations.ts";
-
-export type HttpMethod = "get" | "put" | "post" | "delete" | "options" | "head" | "patch";
-
-export interface PathItem {
-  readonly path: string;
-  readonly operations: readonly Operation[];
-}
-
-export interface Operation {
-  readonly method: HttpMethod;
-  /** `x-kubernetes-action`; undefined for discovery itself. */
-  readonly action: string | undefined;
-  readonly id: string;
-  readonly description: string;
-  readonly tags: readonly string[];
-  /** `x-kubernetes-group-version-kind` */
-  readonly kind: KindName | undefined;
-  readonly parameters: readonly Parameter[];
-  readonly body: Body | undefined;
-  readonly answers: readonly Answer[];
-  readonly consumes: readonly string[];
-  readonly produces: readonly string[];
-}
-
-export interface KindName {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  /** Given for custom kinds; the definitions of built-in ones are found by name. */
-  readonly custom?: CustomKind;
-}
-
-/** A kind of a custom resource, or of its list. */
-export interface CustomKind extends KindName {
-  /** Of the items, where this is a list. */
-  readonly itemKind?: string;
-  readonly plural: string;
-  readonly published: PublishedSchema;
-}
-
-export interface Parameter {
-  readonly in: "query" | "path";
-  readonly name: string;
-  readonly type: "string" | "integer" | "boolean";
-  /** Where its description is to be found: the operation it belongs to, such as `list` or `PodExec`. */
-  readonly topic: string;
-  /** Descriptions that name the kind. */
-  readonly description?: string;
-}
-
-export interface Body {
-  readonly kind: KindName | "Patch" | "DeleteOptions";
-  readonly required: boolean;
-}
-
-export interface Answer {
-  readonly code: 200 | 201 | 202;
-  /** A kind, the name of one that belongs to every group (`Status`), the definition of something that is no kind, or `text`. */
-  readonly content: KindName | string;
-}
-
-/** Media types of the built-in resources. */
-interface MediaTypes {
-  readonly objects: readonly string[];
-  readonly streams: readonly string[];
-  readonly patches: readonly string[];
-  /** Of bodies that are no patches. */
-  readonly bodies: readonly string[];
-}
+import {
+  type Answer,
+  capitalize,
+  type HttpMethod,
+  type KindName,
+  type MediaTypes,
+  nameParameter,
+  namespaceParameter,
+  type Operation,
+  type Parameter,
+  type PathItem,
+  type PathOptions,
+  queryParameters,
+  type Scope,
+  withArticle,
+} from "./path-item.ts";
 
 const anyType = ["*/*"];
 const plainTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 const streamTypes = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
+
 function builtinMediaTypes(cbor: boolean): MediaTypes {
   const objects = [...plainTypes, ...(cbor ? ["application/cbor"] : [])];
   return {
@@ -91,15 +39,6 @@ function builtinMediaTypes(cbor: boolean): MediaTypes {
   };
 }
 
-export interface PathOptions {
-  readonly commonQuery: CommonQuery;
-  /** Whether CBOR is served. */
-  readonly cbor: boolean;
-}
-
-/** Names of query parameters by operation. */
-export type CommonQuery = Readonly<Record<string, readonly string[]>>;
-
 export function pathsOf(group: string, groupVersion: ServedGroupVersion, { commonQuery, cbor }: PathOptions): PathItem[] {
   const { version } = groupVersion;
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
@@ -113,19 +52,6 @@ export function pathsOf(group: string, groupVersion: ServedGroupVersion, { commo
 
 function partition<T>(all: readonly T[], belongs: (one: T) => boolean): [those: T[], others: T[]] {
   return [all.filter(belongs), all.filter((one) => !belongs(one))];
-}
-
-export interface Scope {
-  readonly group: string;
-  readonly version: string;
-  /** `/apis/apps/v1` */
-  readonly root: string;
-  readonly commonQuery: CommonQuery;
-  readonly mediaTypes: MediaTypes;
-  /** `AppsV1`, in the middle of operation ids. */
-  readonly title: string;
-  /** `apps_v1` */
-  readonly tag: string;
 }
 
 /** `rbac.authorization.k8s.io` is `RbacAuthorization` in ids and `rbacAuthorization` in tags. */
@@ -393,55 +319,7 @@ function factory({ title, tag, commonQuery, mediaTypes }: Scope, kind: KindName,
   };
 }
 
-export const namespaceParameter: Parameter = {
-  in: "path",
-  name: "namespace",
-  type: "string",
-  topic: "",
-  description: "object name and auth scope, such as for teams and projects",
-};
 const pathParameter: Parameter = { in: "path", name: "path", type: "string", topic: "", description: "path to the resource" };
-
-export function nameParameter(kind: string): Parameter {
-  return { in: "path", name: "name", type: "string", topic: "", description: `name of the ${kind}` };
-}
-
-const integers = new Set(["gracePeriodSeconds", "limit", "limitBytes", "sinceSeconds", "tailLines", "timeoutSeconds"]);
-const booleans = new Set([
-  "allowWatchBookmarks",
-  "follow",
-  "force",
-  "ignoreStoreReadErrorWithClusterBreakingPotential",
-  "insecureSkipTLSVerifyBackend",
-  "orphanDependents",
-  "previous",
-  "sendInitialEvents",
-  "stderr",
-  "stdin",
-  "stdout",
-  "timestamps",
-  "tty",
-  "watch",
-]);
-
-export function queryParameters(names: readonly string[], topic: string): Parameter[] {
-  return names.map((name) => ({ in: "query", name, topic, type: parameterType(name) }));
-}
-
-function parameterType(name: string): Parameter["type"] {
-  if (integers.has(name) || name === "ports") return "integer";
-  return booleans.has(name) ? "boolean" : "string";
-}
-
-/** `a Pod`, `an Event`, and no article before what looks like a plural. */
-export function withArticle(noun: string): string {
-  if (noun.endsWith("s") && !noun.endsWith("ss")) return noun;
-  return `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
-}
-
-export function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
 
 function when<T>(holds: boolean, make: () => T): T[] {
   return holds ? [make()] : [];

@@ -3,7 +3,7 @@ import { builtinType, definitionOf } from "../builtin-schemas.ts";
 import type { Definitions } from "./definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { Json } from "./dialect.ts";
-import type { Answer, Body, HttpMethod, KindName, Operation, Parameter, PathItem } from "./operations.ts";
+import type { Answer, Body, HttpMethod, KindName, Operation, Parameter, PathItem } from "./path-item.ts";
 
 export interface Rendering {
   readonly definitions: Definitions;
