@@ -37,6 +37,7 @@ import { followPolicy } from "./authorization/rbac/follow-policy.ts";
 import { ensureBootState } from "./boot/boot-state.ts";
 import { ensureRbacPolicy } from "./boot/rbac/ensure.ts";
 import { nodeRules } from "./boot/rbac/policy.ts";
+import { definitionRules } from "./cel-environment/definition-rules.ts";
 import { writeWhole } from "./cli/certificates.ts";
 import { parseFeatureGates } from "./cli/feature-gates.ts";
 import { formatKubeconfig } from "./cli/kubeconfig.ts";
@@ -120,7 +121,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   undo.push(() => storage.close());
   const setup = await servingSetup(options, certificateNames(options, addressAt(range, 1)));
   const installer = createInstaller({ storage, clock, gates });
-  const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds });
+  const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, ruleChecker: definitionRules });
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const serviceAddresses = openServiceAddresses({ catalog, clock, range });
   undo.push(() => serviceAddresses.close());

@@ -8,7 +8,8 @@ import {
   validatingAdmissionPolicy,
   validatingWebhookConfiguration,
 } from "./admissionregistration/kinds.ts";
-import { customResourceDefinition } from "./apiextensions/custom-resource-definition.ts";
+import { customResourceDefinition, customResourceDefinitionWith } from "./apiextensions/custom-resource-definition.ts";
+import type { RuleChecker } from "./apiextensions/rule-checker.ts";
 import { daemonSet } from "./apps/daemon-set.ts";
 import { deployment } from "./apps/deployment.ts";
 import { replicaSet } from "./apps/replica-set.ts";
@@ -114,10 +115,21 @@ export const builtinConversions: Readonly<Record<string, Conversion>> = {
   "events.k8s.io/events/v1": eventConversion,
 };
 
-/** The same strategies with events living as long as `--event-ttl` says. */
-export function strategiesWith(options: { readonly eventTtlSeconds: number }): Readonly<Record<string, Strategy>> {
+export interface StrategyOptions {
+  /** How long events live: `--event-ttl`. */
+  readonly eventTtlSeconds: number;
+  /** Compiles the rules of definitions; without one they are looked at as data alone. */
+  readonly ruleChecker?: RuleChecker;
+}
+
+/** The same strategies as one server wants them. */
+export function strategiesWith(options: StrategyOptions): Readonly<Record<string, Strategy>> {
   const expiring = Object.entries(builtinStrategies)
     .filter(([, { ttlSeconds }]) => ttlSeconds !== undefined)
     .map(([key, kind]) => [key, strategy({ ...kind, ttlSeconds: options.eventTtlSeconds })]);
-  return { ...builtinStrategies, ...Object.fromEntries(expiring) };
+  return {
+    ...builtinStrategies,
+    "apiextensions.k8s.io/customresourcedefinitions": customResourceDefinitionWith(options.ruleChecker),
+    ...Object.fromEntries(expiring),
+  };
 }

@@ -11,10 +11,11 @@ import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "../../api/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../../api/validation/names.ts";
+import { definitionRules } from "../../cel-environment/definition-rules.ts";
 import { conform } from "../../lib/schema/decode.ts";
 import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import { testContext } from "../../testing/strategy-driver.ts";
-import { customResourceDefinition } from "./custom-resource-definition.ts";
+import { customResourceDefinitionWith } from "./custom-resource-definition.ts";
 
 interface Row {
   readonly what: string;
@@ -23,6 +24,7 @@ interface Row {
   readonly want: "panic" | { readonly errors: readonly [reason: string, field: string, message: string][]; readonly warnings?: readonly string[] };
 }
 
+const customResourceDefinition = customResourceDefinitionWith(definitionRules);
 const file = new URL("testdata/definitions.jsonl", import.meta.url);
 const schema = builtinSchema("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition");
 
