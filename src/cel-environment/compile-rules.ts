@@ -43,16 +43,19 @@ export interface CompiledRules {
 export interface CompileOptions {
   /** Stored expressions' of this release when left out. */
   readonly environment?: Environment;
+  /** Whether the schema is of a resource, its type and metadata included; true when left out. */
+  readonly isResourceRoot?: boolean;
 }
 
 /**
- * @param schema of a resource's root, structural; its rules are known to compile, for they were checked when the definition was written;
+ * @param schema structural; its rules are known to compile, for they were checked when the definition was written;
  *   those that do not fail whatever they are asked about
  * @returns undefined when there are no rules (those within `allOf` alone do not count, as upstream has it)
  */
 export function compileRules(schema: JsonSchema, options: CompileOptions = {}): RuleNode | undefined {
   if (!hasRules(schema)) return undefined;
-  const root: Place = { rules: schema, schema, isRoot: true, type: declTypeOfSchema(schema, true) };
+  const isRoot = options.isResourceRoot ?? true;
+  const root: Place = { rules: schema, schema, isRoot, type: declTypeOfSchema(schema, isRoot) };
   return nodeAt(root, options.environment ?? storedExpressions());
 }
 

@@ -95,8 +95,8 @@ function validated({ schema, object, oldObject, budget = runtimeBudget }: Row): 
   if (root === undefined) return { errors: [], warnings: [], spent: 0 };
   const errors = new FieldErrors();
   const warnings: string[] = [];
-  const ratcheting = true;
-  const left = validateRules(root, { object, oldObject, errors, warn: (text) => warnings.push(text), ratcheting, budget });
+  const gate = { keepUnchanged: true, optionalOldSelf: true };
+  const left = validateRules(root, { object, oldObject, errors, warn: (text) => warnings.push(text), ...gate, budget });
   return { errors: textsOf(errors), warnings: warnings.sort(), spent: left < 0 ? left : budget - left };
 }
 

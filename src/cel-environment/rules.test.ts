@@ -28,7 +28,8 @@ function validate(row: Row): { errors: string[]; warnings: string[]; budget: num
     oldObject: row.oldObject,
     errors,
     warn: (message) => warnings.push(message),
-    ratcheting: true,
+    keepUnchanged: true,
+    optionalOldSelf: true,
   });
   return { errors: errors.causes.map(({ field, message }) => `${field}: ${message}`), warnings, budget };
 }

@@ -14,11 +14,15 @@ export interface ValidateOptions {
   readonly object: unknown;
   /** As it is stored; left out when the object is new. Transition rules run only where there is an old value. */
   readonly oldObject?: unknown;
+  /** Where the object stands; at the root of a resource when left out. */
+  readonly path?: string;
   readonly errors: FieldErrors;
-  /** Gets what would be errors were it not for values that have not changed (ratcheting), such as `spec: Invalid value: …`. */
-  readonly warn: (message: string) => void;
-  /** Whether what has not changed may stay invalid: gate `CRDValidationRatcheting`. */
-  readonly ratcheting: boolean;
+  /** Gets what would be errors were it not for values that have not changed, such as `spec: Invalid value: …`; nobody does when left out. */
+  readonly warn?: (message: string) => void;
+  /** Whether what has not changed may stay invalid (ratcheting): true when the gate `CRDValidationRatcheting` is on. */
+  readonly keepUnchanged: boolean;
+  /** Whether rules with `optionalOldSelf` run where there is no old value: the same gate. */
+  readonly optionalOldSelf: boolean;
   /** Units for all rules; 10,000,000 when left out. */
   readonly budget?: number;
   /** Asked now and then: true ends the evaluation of the rule at hand with an error. */
@@ -35,8 +39,8 @@ export interface ValidateOptions {
 export function validateRules(root: RuleNode, options: ValidateOptions): number {
   const { object, oldObject } = options;
   const run = new Validation(options);
-  const current = options.ratcheting && oldObject !== undefined ? new Correlation(root.schema, object, oldObject) : undefined;
-  run.node(root, "", object, oldObject, { current, parent: undefined });
+  const current = options.keepUnchanged && oldObject !== undefined ? new Correlation(root.schema, object, oldObject) : undefined;
+  run.node(root, options.path ?? "", object, oldObject, { current, parent: undefined });
   return run.budget;
 }
 
@@ -132,7 +136,7 @@ class Validation {
     if (expression === undefined) return;
     if (expression.program === undefined) return invalid(`rule compile error: ${expression.error}`);
     const isOptional = rule.optionalOldSelf === true;
-    if (usesOldSelf && old === undefined && !(isOptional && this.#options.ratcheting)) return;
+    if (usesOldSelf && old === undefined && !(isOptional && this.#options.optionalOldSelf)) return;
     const { value: holds, cost, error } = this.#evaluate(expression.program, isOptional ? variables.optional : variables.plain);
     if (cost > this.budget) return this.#end(where, node.type, outOfBudget);
     this.budget -= cost;
@@ -156,7 +160,7 @@ class Validation {
       if (!isKept) return add(this.#options.errors);
       const kept = new FieldErrors();
       add(kept);
-      for (const { field, message } of kept.causes) this.#options.warn(`${field}: ${message}`);
+      for (const { field, message } of kept.causes) this.#options.warn?.(`${field}: ${message}`);
     };
     const message = this.#message(compiled, variables);
     const { fatal } = message;
