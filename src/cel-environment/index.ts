@@ -7,13 +7,30 @@
  *   the budget.
  * - One rule by itself, as a tool for authors needs it: `ruleEnvironments(newExpressions(), declTypeOfSchema(node, isRoot))`, then `compileRule`;
  *   `wrapOf(node, isRoot)` makes `self` of plain JSON. Of each compiled expression: `error`, or `program`, `checked` and `costMax`.
+ * - A policy or webhook: a `PolicyCompiler` with its variables, first `addVariable` for each in their order, then `compile`; for each request an
+ *   `evaluator` with a budget. `misnamedObjects` and `plainValue` are for what mutating policies make.
+ * - Configuration of authentication and authorization: `compileExpression` in `claimsEnvironment`, `userEnvironment` or
+ *   `subjectAccessReviewEnvironment`.
  */
 
 export { checkRuleFields } from "./check-rule-fields.ts";
 export { type CheckOptions, checkRules, type Expressions, expressionsOf } from "./check-rules.ts";
+export { type Compiled, compileExpression } from "./compile-expression.ts";
 export { type CompiledExpression, type CompiledRule, compileRule, type RuleEnvironments, ruleEnvironments } from "./compile-rule.ts";
 export { type CompileOptions, compileRules, hasRules, type RuleNode } from "./compile-rules.ts";
 export { environmentOf, newExpressions, storedExpressions } from "./environments.ts";
 export { type FieldPath, parseFieldPath } from "./field-path.ts";
+export { claimsEnvironment, subjectAccessReviewEnvironment, userEnvironment } from "./identity-expressions.ts";
 export * from "./limits.ts";
+export { jsonPatchName, misnamedObjects, WrittenObject, WrittenPatch } from "./mutation-types.ts";
+export { NoPlainValue, plainValue } from "./plain-value.ts";
+export {
+  type NamedExpression,
+  OutOfBudget,
+  type PolicyBindings,
+  PolicyCompiler,
+  PolicyEvaluator,
+  type PolicyResult,
+  type PolicyVariables,
+} from "./policy-expressions.ts";
 export { type ValidateOptions, validateRules } from "./validate-rules.ts";
