@@ -26,6 +26,17 @@ export function compileExpression(environment: Environment, text: string, return
   }
 }
 
+/** What the parser and the checker say; undefined when they have no complaint. */
+export function issuesOf(environment: Environment, text: string): string | undefined {
+  try {
+    environment.compile(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CelSyntaxError) return error.message;
+    throw error;
+  }
+}
+
 function mismatch(returns: readonly CelType[], found: CelType): string {
   const names = returns.map(longName);
   return `must evaluate to ${names.length === 1 ? names[0] : `one of [${names.join(" ")}]`} but got ${longName(found)}`;

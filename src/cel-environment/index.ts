@@ -9,8 +9,7 @@
  *   `wrapOf(node, isRoot)` makes `self` of plain JSON. Of each compiled expression: `error`, or `program`, `checked` and `costMax`.
  * - A policy or webhook: a `PolicyCompiler` with its variables, first `addVariable` for each in their order, then `compile`; for each request an
  *   `evaluator` with a budget. `misnamedObjects` and `plainValue` are for what mutating policies make.
- * - Configuration of authentication and authorization: `compileExpression` in `claimsEnvironment`, `userEnvironment` or
- *   `subjectAccessReviewEnvironment`.
+ * - Configuration of authentication and authorization: `claimsExpressions()`, `userExpressions()` and `reviewExpressions()` compile and evaluate.
  */
 
 export { checkRuleFields } from "./check-rule-fields.ts";
@@ -20,7 +19,7 @@ export { type CompiledExpression, type CompiledRule, compileRule, type RuleEnvir
 export { type CompileOptions, compileRules, hasRules, type RuleNode } from "./compile-rules.ts";
 export { environmentOf, newExpressions, storedExpressions } from "./environments.ts";
 export { type FieldPath, parseFieldPath } from "./field-path.ts";
-export { claimsEnvironment, subjectAccessReviewEnvironment, userEnvironment } from "./identity-expressions.ts";
+export * from "./identity-expressions.ts";
 export * from "./limits.ts";
 export { jsonPatchName, misnamedObjects, WrittenObject, WrittenPatch } from "./mutation-types.ts";
 export { NoPlainValue, plainValue } from "./plain-value.ts";

@@ -24,7 +24,7 @@ import {
   type TypeResolver,
 } from "../lib/cel/index.ts";
 import { type DeclType, typeRegistry, unescapeName } from "../lib/cel/schema-types/index.ts";
-import { type Compiled, compileExpression } from "./compile-expression.ts";
+import { type Compiled, compileExpression, issuesOf } from "./compile-expression.ts";
 import { admissionRequestDecl, namespaceDecl } from "./declared-types.ts";
 import { perCallLimit } from "./limits.ts";
 import { mutationTypes } from "./mutation-types.ts";
@@ -72,6 +72,11 @@ export class PolicyCompiler {
   /** @param returns see `compileExpression` */
   compile(expression: string, returns: readonly CelType[] = []): Compiled {
     return compileExpression(this.#environment, expression, returns);
+  }
+
+  /** What is wrong with its types: for warnings about a policy, which do not keep it from being stored. */
+  typeIssues(expression: string): string | undefined {
+    return issuesOf(this.#environment, expression);
   }
 
   /** Begins the evaluations for one request. @param budget units for all of them */
