@@ -5,7 +5,7 @@
 import { type JsonSchema, valuesOf } from "../lib/cel/schema-types/index.ts";
 import { identical } from "../lib/json/values.ts";
 
-type JsonObject = { readonly [key: string]: unknown };
+export type JsonObject = { readonly [key: string]: unknown };
 
 export function isJsonObject(json: unknown): json is JsonObject {
   return typeof json === "object" && json !== null && !Array.isArray(json);

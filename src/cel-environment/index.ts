@@ -23,13 +23,6 @@ export * from "./identity-expressions.ts";
 export * from "./limits.ts";
 export { jsonPatchName, misnamedObjects, WrittenObject, WrittenPatch } from "./mutation-types.ts";
 export { NoPlainValue, plainValue } from "./plain-value.ts";
-export {
-  type NamedExpression,
-  OutOfBudget,
-  type PolicyBindings,
-  PolicyCompiler,
-  PolicyEvaluator,
-  type PolicyResult,
-  type PolicyVariables,
-} from "./policy-expressions.ts";
+export { OutOfBudget, type PolicyBindings, PolicyEvaluator, type PolicyResult } from "./policy-evaluator.ts";
+export { type NamedExpression, PolicyCompiler, type PolicyVariables } from "./policy-expressions.ts";
 export { type ValidateOptions, validateRules } from "./validate-rules.ts";

@@ -12,7 +12,8 @@ import { storedExpressions } from "./environments.ts";
 import { runtimeBudget } from "./limits.ts";
 import { jsonPatchName, misnamedObjects, WrittenObject } from "./mutation-types.ts";
 import { plainValue } from "./plain-value.ts";
-import { OutOfBudget, PolicyCompiler } from "./policy-expressions.ts";
+import { OutOfBudget } from "./policy-evaluator.ts";
+import { PolicyCompiler } from "./policy-expressions.ts";
 
 interface Expression {
   readonly name?: string;
