@@ -40,13 +40,23 @@ export function planCall(
   return strictCall(candidates, args, cost, none);
 }
 
+/**
+ * What the arguments alone say is charged before the call, so that what would take too long is never begun; what the result says, after it.
+ * @returns undefined when it is to be charged after the call
+ */
+function knownBefore(cost: RuntimeCost | undefined): RuntimeCost | undefined {
+  return cost !== undefined && cost.length < 2 ? cost : undefined;
+}
+
 type NoOverload = (values: readonly CelValue[]) => CelFailure;
 
 function unaryCall(candidates: readonly Candidate[], arg: Step, cost: RuntimeCost | undefined, none: NoOverload): Step {
+  const before = knownBefore(cost);
   return (run) => {
     const value = arg(run);
+    if (before !== undefined) run.charge(before([value], value));
     const result = value instanceof CelFailure ? value : dispatchUnary(candidates, value, none);
-    run.charge(cost === undefined ? 1 : cost([value], result));
+    if (before === undefined) run.charge(cost === undefined ? 1 : cost([value], result));
     return result;
   };
 }
@@ -62,9 +72,11 @@ function dispatchUnary(candidates: readonly Candidate[], value: CelValue, none: 
 
 /** Both sides are looked at, and charged, even if the first failed: as upstream does. */
 function binaryCall(candidates: readonly Candidate[], cost: RuntimeCost | undefined, none: NoOverload): Otherwise {
+  const before = knownBefore(cost);
   return (run, one, other) => {
+    if (before !== undefined) run.charge(before([one, other], other));
     const result = one instanceof CelFailure ? one : other instanceof CelFailure ? other : dispatchBinary(candidates, one, other, none);
-    run.charge(cost === undefined ? 1 : cost([one, other], result));
+    if (before === undefined) run.charge(cost === undefined ? 1 : cost([one, other], result));
     return result;
   };
 }
@@ -81,6 +93,7 @@ function dispatchBinary(candidates: readonly Candidate[], one: CelValue, other: 
 
 /** With no argument, or with three or more: at the first that failed it ends, and is charged only if that is the last. */
 function strictCall(candidates: readonly Candidate[], args: readonly Step[], cost: RuntimeCost | undefined, none: NoOverload): Step {
+  const before = knownBefore(cost);
   return (run) => {
     const values: CelValue[] = [];
     for (const arg of args) {
@@ -91,8 +104,9 @@ function strictCall(candidates: readonly Candidate[], args: readonly Step[], cos
       }
       values.push(value);
     }
+    if (before !== undefined) run.charge(before(values, null));
     const result = dispatch(candidates, values) ?? none(values);
-    run.charge(cost === undefined ? 1 : cost(values, result));
+    if (before === undefined) run.charge(cost === undefined ? 1 : cost(values, result));
     return result;
   };
 }

@@ -71,13 +71,23 @@ const interruptCheckFrequency = 100;
 /** What an expression is planned to. */
 export type Step = (run: Run) => Result;
 
+/** A text longer than the engine can hold, or a value too deep for it, is an error of the evaluation, and not of whoever asked for it. */
+function outcomeOf(step: Step, run: Run): Result {
+  try {
+    return step(run);
+  } catch (error) {
+    if (error instanceof RangeError) throw new CelError(`a value is too large: ${error.message}`, "evaluation", run.cost);
+    throw error;
+  }
+}
+
 /** @param offsets where failures are from, as far as that was looked at */
 export function programOf(type: CelType, step: Step, slots: number, offsets: WeakMap<CelFailure, number>): Program {
   return {
     type,
     evaluate: (activation, options = {}) => {
       const run = new Run(activation, slots, options);
-      const value = step(run);
+      const value = outcomeOf(step, run);
       if (value instanceof CelFailure) throw new CelError(value.message, "evaluation", run.cost, offsets.get(value));
       return { value, cost: run.cost };
     },

@@ -38,8 +38,22 @@ function lastIndexUpTo(text: string, part: string, offset: CelInt): Result {
   if (part === "") return offset;
   if (offset < 0) return outOfRange(offset);
   if (offset >= codePoints(text)) return -1;
-  const found = text.lastIndexOf(part, unitsOf(text, Number(offset)));
+  const found = lastUnitOf(text, part, unitsOf(text, Number(offset)));
   return found < 0 ? -1 : codePoints(text.slice(0, found));
+}
+
+/** The engine looks backwards in as many steps as both are long, multiplied, but forwards in few: long parts are looked for the other way round. */
+function lastUnitOf(text: string, part: string, from: number): number {
+  if (part.length < longPart) return text.lastIndexOf(part, from);
+  const before = text.slice(0, from + part.length);
+  const found = reversedUnits(before).indexOf(reversedUnits(part));
+  return found < 0 ? -1 : before.length - found - part.length;
+}
+
+const longPart = 100;
+
+function reversedUnits(text: string): string {
+  return Buffer.from(text, "utf16le").reverse().swap16().toString("utf16le");
 }
 
 /** How long the first code points are; all of them when there are no more. */
