@@ -24,6 +24,22 @@ export interface ServerOptions {
   readonly tlsPrivateKeyFile: string | undefined;
   readonly clientCaFile: string | undefined;
   readonly anonymousAuth: boolean;
+  /** CSV of token, user name, user uid and groups. */
+  readonly tokenAuthFile: string | undefined;
+  /** What service account tokens that are for this server name, and what they name if nobody asks for anything else. None: the issuers. */
+  readonly apiAudiences: readonly string[];
+  /** The first stands in the tokens that are issued; those of all are accepted. At least one. */
+  readonly serviceAccountIssuers: readonly string[];
+  /** PEM files with the keys whose tokens are accepted, besides the one that signs. */
+  readonly serviceAccountKeyFiles: readonly string[];
+  /** PEM file with the key that signs. Undefined: one is made, and kept under `dataDir`. */
+  readonly serviceAccountSigningKeyFile: string | undefined;
+  /** Whether the tokens of secrets must still stand there, beside an account that lives. */
+  readonly serviceAccountLookup: boolean;
+  /** Tokens asked for with a longer life get this one. 0: no limit. */
+  readonly serviceAccountMaxTokenExpirationMs: number;
+  /** Whether the tokens of pods that live about an hour are good for a year, for clients that do not read them again. */
+  readonly serviceAccountExtendTokenExpiration: boolean;
   /**
    * ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, in the order they are asked. None: Node, RBAC.
    * system:masters may do all in any case.

@@ -15,7 +15,12 @@ import {
 import { openServiceAddresses } from "./apis/core/service-addresses.ts";
 import { builtinConversions, strategiesWith } from "./apis/index.ts";
 import { connectSubresources, createActions, refuseConnect } from "./apis/subresources.ts";
+import { bearerTokenAuthenticator } from "./authentication/bearer-token.ts";
 import { clientCertificateAuthenticator } from "./authentication/client-certificate.ts";
+import type { TokenAuthenticator } from "./authentication/contract.ts";
+import { tokenCache } from "./authentication/token-cache.ts";
+import { tokenFileAuthenticator } from "./authentication/token-file.ts";
+import { tokenUnion } from "./authentication/token-union.ts";
 import { authenticate } from "./authentication/union.ts";
 import { type AbacPolicy, parseAbacPolicies } from "./authorization/abac/policy-file.ts";
 import type { Authorizer } from "./authorization/contract.ts";
@@ -117,6 +122,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   for (const warning of [...gateWarnings, ...served.warnings]) logger.warn(warning);
 
   // The store first: it locks the data directory, in which certificates may be renewed.
+  const tokenFile = await tokenFileAuthenticators(options);
   const storage = await openStorage(options);
   undo.push(() => storage.close());
   const setup = await servingSetup(options, certificateNames(options, addressAt(range, 1)));
@@ -156,10 +162,12 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   undo.push(() => open.close());
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;
   const serve = createServe({
+  const audiences = options.apiAudiences.length > 0 ? options.apiAudiences : options.serviceAccountIssuers;
+  const authenticateToken = tokenCache(tokenUnion(tokenFile), { clock });
     filters: [
       metrics.requests.filter,
       ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
-      authenticationFilter(authenticate([clientCertificateAuthenticator()], options)),
+      authenticationFilter(authenticate([clientCertificateAuthenticator(), bearerTokenAuthenticator(authenticateToken, audiences)], options)),
       impersonationFilter(authorize, { constrained: gates.enabled("ConstrainedImpersonation") }),
       authorizationFilter(authorize),
     ],
@@ -259,6 +267,11 @@ async function openStorage(options: ServerOptions): Promise<Storage> {
 }
 
 interface EndpointNeeds {
+/** @throws Error that names the line which is wrong */
+async function tokenFileAuthenticators({ tokenAuthFile }: ServerOptions): Promise<TokenAuthenticator[]> {
+  return tokenAuthFile === undefined ? [] : [tokenFileAuthenticator(await readFile(tokenAuthFile, "utf8"), tokenAuthFile)];
+}
+
   readonly watches: ReturnType<typeof openWatches>;
   readonly clock: Clock;
   readonly authorize: Authorizer;

@@ -1,5 +1,4 @@
 /** The subject of a verified client certificate: common name and organizations. Source: access-control §5.2. */
-import { unauthorized } from "../api/errors.ts";
 import type { UserInfo } from "../api/user.ts";
 import type { Exchange, PeerCertificate } from "../http/contract.ts";
 import type { Authenticator } from "./contract.ts";
@@ -11,7 +10,7 @@ export function clientCertificateAuthenticator(): Authenticator {
   const users = new WeakMap<PeerCertificate, UserInfo>();
   return ({ peerCertificate }: Exchange) => {
     if (peerCertificate === undefined) return undefined;
-    if (!peerCertificate.verified) throw unauthorized();
+    if (!peerCertificate.verified || peerCertificate.commonName === "") return "refused";
     let user = users.get(peerCertificate);
     if (user === undefined) {
       user = userOf(peerCertificate);
@@ -22,6 +21,5 @@ export function clientCertificateAuthenticator(): Authenticator {
 }
 
 function userOf({ commonName, organizations, fingerprint }: PeerCertificate): UserInfo {
-  if (commonName === "") throw unauthorized();
   return { name: commonName, uid: "", groups: organizations, extra: new Map([[credentialIdKey, [`X509SHA256=${fingerprint}`]]]) };
 }

@@ -1,5 +1,30 @@
 import type { UserInfo } from "../api/user.ts";
 import type { Exchange } from "../http/contract.ts";
 
-/** @returns undefined when the request carries nothing this authenticator knows. @throws ApiError 401 when it does, and it is wrong */
-export type Authenticator = (exchange: Exchange) => UserInfo | undefined | Promise<UserInfo | undefined>;
+/**
+ * `undefined`: the request carries nothing this method knows. `refused`: it does, and it is wrong; another method may still know the caller, but
+ * nobody is anonymous then.
+ */
+export type Authenticated = UserInfo | "refused" | undefined;
+
+/** @param warnings become `Warning` headers of the answer; nothing secret may stand in them */
+export type Authenticator = (exchange: Exchange, warnings: string[]) => Authenticated | Promise<Authenticated>;
+
+export interface AcceptedToken {
+  readonly user: UserInfo;
+  /** Those asked for that the token is for; empty where the method knows no audiences. */
+  readonly audiences: readonly string[];
+  /** Milliseconds since 1970 from which on the token is worth nothing; undefined for tokens that say nothing of it. */
+  readonly expiresAt?: number;
+  /** Asked at each use of a result that was kept: whether what the token is bound to is still there. */
+  stillHolds?(): boolean | Promise<boolean>;
+}
+
+/**
+ * One kind of token.
+ * @param audiences what the token must be for, at least one of them; never empty
+ * @returns why not, in words without anything of the token, for TokenReviews; never for the bearer. Undefined: a token of another kind
+ */
+export type TokenAuthenticator = (token: string, audiences: readonly string[]) => TokenAnswer | Promise<TokenAnswer>;
+
+export type TokenAnswer = AcceptedToken | { readonly problem: string } | undefined;

@@ -2,19 +2,19 @@
 import { unauthorized } from "../api/errors.ts";
 import type { UserInfo } from "../api/user.ts";
 import type { Exchange } from "../http/contract.ts";
-import type { Authenticator } from "./contract.ts";
+import type { Authenticated, Authenticator } from "./contract.ts";
 
 const anonymous: UserInfo = { name: "system:anonymous", uid: "", groups: ["system:unauthenticated"], extra: new Map() };
 const authenticatedGroup = "system:authenticated";
 
 /**
  * @returns the caller with `system:authenticated` among the groups, or the anonymous one
- * @throws ApiError 401 when a credential is wrong, or there is none and anonymous requests are refused
+ * @throws ApiError 401 when no method knows the caller and a credential is wrong, or anonymous requests are refused
  */
 export function authenticate(
   authenticators: readonly Authenticator[],
   { anonymousAuth }: { anonymousAuth: boolean },
-): (exchange: Exchange) => UserInfo | Promise<UserInfo> {
+): (exchange: Exchange, warnings: string[]) => UserInfo | Promise<UserInfo> {
   const known = new WeakMap<UserInfo, UserInfo>();
   const complete = (user: UserInfo): UserInfo => {
     if (user.groups.includes(authenticatedGroup)) return user;
@@ -25,19 +25,20 @@ export function authenticate(
     }
     return whole;
   };
-  const next = (exchange: Exchange, index: number): UserInfo | Promise<UserInfo> => {
+  const next = (exchange: Exchange, warnings: string[], index: number, refusedBefore: boolean): UserInfo | Promise<UserInfo> => {
+    let refused = refusedBefore;
     for (let at = index; at < authenticators.length; at++) {
-      const found = (authenticators[at] as Authenticator)(exchange);
-      if (found instanceof Promise) return found.then((user) => (user === undefined ? next(exchange, at + 1) : complete(user)));
-      if (found !== undefined) return complete(found);
+      const found = (authenticators[at] as Authenticator)(exchange, warnings);
+      if (found instanceof Promise) {
+        return found.then((user: Authenticated) =>
+          user === undefined || user === "refused" ? next(exchange, warnings, at + 1, refused || user === "refused") : complete(user),
+        );
+      }
+      if (found === "refused") refused = true;
+      else if (found !== undefined) return complete(found);
     }
-    // A token that no method knew is wrong, not absent.
-    if (!anonymousAuth || carriesToken(exchange)) throw unauthorized();
+    if (refused || !anonymousAuth) throw unauthorized();
     return anonymous;
   };
-  return (exchange) => next(exchange, 0);
-}
-
-function carriesToken(exchange: Exchange): boolean {
-  return exchange.header("authorization") !== undefined || (exchange.webSocket?.bearerTokens ?? []).length > 0;
+  return (exchange, warnings) => next(exchange, warnings, 0, false);
 }

@@ -3,8 +3,10 @@ import { test } from "node:test";
 import { ApiError, type Status } from "../../api/errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { UserInfo } from "../../api/user.ts";
+import { bearerTokenAuthenticator } from "../../authentication/bearer-token.ts";
 import { clientCertificateAuthenticator } from "../../authentication/client-certificate.ts";
 import type { Authenticator } from "../../authentication/contract.ts";
+import { tokenFileAuthenticator } from "../../authentication/token-file.ts";
 import { authenticate } from "../../authentication/union.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import {
@@ -28,7 +30,7 @@ const nobody: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
 const user = (name: string, ...groups: string[]): UserInfo => ({ ...nobody, name, groups });
 
 function contextOf(exchange: Partial<Exchange>, method = "GET", target = "/"): RequestContext {
-  return { exchange: exchange as Exchange, info: requestInfo(method, target), user: nobody, headers: {} } as RequestContext;
+  return { exchange: exchange as Exchange, info: requestInfo(method, target), user: nobody, headers: {}, warnings: [] as string[] } as RequestContext;
 }
 
 async function refusalOf(run: () => unknown): Promise<Status | undefined> {
@@ -50,6 +52,8 @@ const known: UserInfo = {
 };
 const anonymous = user("system:anonymous", "system:unauthenticated");
 const authenticated = user("bob", "system:authenticated");
+const eve: UserInfo = { ...nobody, name: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] };
+const tokens = bearerTokenAuthenticator(tokenFileAuthenticator('secret,eve,7,"a,b"\n', "tokens.csv"), ["api"]);
 const later: Authenticator = async ({ header }) => (header("x-user") === undefined ? undefined : user(header("x-user") as string));
 
 interface Caller {
@@ -66,13 +70,29 @@ const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][]
   ["nothing, and anonymous requests are refused", { anonymousAuth: false }, 401],
   ["a token nobody knows", { headers: { authorization: "Bearer x" } }, 401],
   ["a token nobody knows, as a sub-protocol", { bearerTokens: ["eA"] }, 401],
+  ["a token of the file", { headers: { authorization: "Bearer secret" } }, eve],
+  ["the scheme in any case, spaces around", { headers: { authorization: " bEaReR secret " } }, eve],
+  ["what stands behind the token does not count", { headers: { authorization: "Bearer secret x" } }, eve],
+  ["two tokens in one header", { headers: { authorization: "Bearer secret, Bearer x" } }, 401],
+  ["the token's case counts", { headers: { authorization: "Bearer SECRET" } }, 401],
+  ["another scheme is as good as nothing", { headers: { authorization: "Basic c2VjcmV0" } }, anonymous],
+  ["a token without a scheme", { headers: { authorization: "secret" } }, anonymous],
+  ["a space too many before the token", { headers: { authorization: "Bearer  x" } }, anonymous],
+  ["a scheme alone", { headers: { authorization: "Bearer " } }, anonymous],
+  ["a token of the file, as a sub-protocol", { bearerTokens: ["c2VjcmV0"] }, eve],
+  ["two sub-protocols with tokens", { bearerTokens: ["c2VjcmV0", "c2VjcmV0"] }, 401],
+  ["a sub-protocol that is no base64url", { bearerTokens: ["c2Vjc+V0"] }, 401],
+  ["a sub-protocol with padding", { bearerTokens: ["c2VjcmV0eA=="] }, 401],
+  ["a sub-protocol that is no UTF-8", { bearerTokens: ["_w"] }, 401],
+  ["a wrong certificate and a good token", { certificate: { ...certificate, verified: false }, headers: { authorization: "Bearer secret" } }, eve],
+  ["a good certificate and a wrong token", { certificate, headers: { authorization: "Bearer x" } }, known],
   ["a WebSocket without a token", { bearerTokens: [] }, anonymous],
   ["a method that has to wait", { headers: { "x-user": "bob" } }, authenticated],
   ["the first method that knows the caller decides", { certificate, headers: { "x-user": "bob" } }, known],
 ];
 for (const [what, { certificate: peerCertificate, headers = {}, bearerTokens, anonymousAuth = true }, want] of authenticationRows) {
   test(`authentication: ${what}`, async () => {
-    const filter = authenticationFilter(authenticate([clientCertificateAuthenticator(), later], { anonymousAuth }));
+    const filter = authenticationFilter(authenticate([clientCertificateAuthenticator(), tokens, later], { anonymousAuth }));
     const webSocket = bearerTokens && ({ protocols: [], bearerTokens } as unknown as WebSocketRequest);
     const context = contextOf({ peerCertificate, header: (name) => headers[name], webSocket });
     const refused = await refusalOf(() => filter(context));

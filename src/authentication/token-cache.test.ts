@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { manualClock } from "../testing/manual-clock.ts";
+import type { AcceptedToken, TokenAnswer } from "./contract.ts";
+import { tokenCache } from "./token-cache.ts";
+
+const user = { name: "ann", uid: "", groups: [], extra: new Map() };
+const accepted = (more: Partial<AcceptedToken> = {}): AcceptedToken => ({ user, audiences: [], ...more });
+
+/** @returns what was asked, and how often the method behind was */
+function cacheOf(answer: (token: string) => TokenAnswer | Promise<TokenAnswer>, entriesMax?: number) {
+  const clock = manualClock();
+  let asked = 0;
+  const options = entriesMax === undefined ? { clock } : { clock, entriesMax };
+  const ask = tokenCache((token) => {
+    asked += 1;
+    return answer(token);
+  }, options);
+  return { clock, ask, asked: () => asked };
+}
+
+test("an acceptance is kept for ten seconds", async () => {
+  const { clock, ask, asked } = cacheOf(async () => accepted());
+  for (const at of [0, 9_999, 10_000]) {
+    clock.advance(at - (at === 10_000 ? 9_999 : 0));
+    assert.equal(((await ask("t", ["a"])) as AcceptedToken).user, user);
+  }
+  assert.equal(asked(), 2);
+});
+
+test("no longer than the token is good for", async () => {
+  const { clock, ask, asked } = cacheOf(() => accepted({ expiresAt: clock.now() + 5 }));
+  await ask("t", ["a"]);
+  clock.advance(5);
+  await ask("t", ["a"]);
+  assert.equal(asked(), 2);
+});
+
+test("a refusal is not kept", async () => {
+  const { ask, asked } = cacheOf(async () => ({ problem: "no" }));
+  assert.deepEqual([await ask("t", ["a"]), await ask("t", ["a"])], [{ problem: "no" }, { problem: "no" }]);
+  assert.equal(asked(), 2);
+});
+
+test("other audiences and other tokens are other questions", async () => {
+  const { ask, asked } = cacheOf(() => accepted());
+  for (const [token, audiences] of [
+    ["t", ["a"]],
+    ["t", ["b"]],
+    ["t", ["a", "b"]],
+    ["ta", []],
+    ["t1", ["a"]],
+  ] as const)
+    await ask(token, audiences);
+  assert.equal(asked(), 5);
+});
+
+test("a token brought by several at once is looked at once", async () => {
+  const { ask, asked } = cacheOf(async () => accepted());
+  await Promise.all([ask("t", ["a"]), ask("t", ["a"])]);
+  assert.equal(asked(), 1);
+});
+
+test("what a kept token is bound to is asked for at each use", async () => {
+  let there = true;
+  const { ask, asked } = cacheOf(() => (there ? accepted({ stillHolds: () => there }) : { problem: "gone" }));
+  assert.ok("user" in ((await ask("t", ["a"])) ?? {}));
+  assert.ok("user" in ((await ask("t", ["a"])) ?? {}));
+  assert.equal(asked(), 1);
+  there = false;
+  assert.deepEqual(await ask("t", ["a"]), { problem: "gone" });
+});
+
+test("ten thousand tokens leave as many as may be kept", async () => {
+  const { ask, asked } = cacheOf(() => accepted(), 100);
+  for (let index = 0; index < 10_000; index++) await ask(`t${index}`, ["a"]);
+  for (let index = 9_900; index < 10_000; index++) await ask(`t${index}`, ["a"]);
+  assert.equal(asked(), 10_000);
+  await ask("t0", ["a"]);
+  assert.equal(asked(), 10_001);
+});

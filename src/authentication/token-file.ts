@@ -1,0 +1,41 @@
+/** `--token-auth-file`: tokens that live as long as the server. Source: access-control §5.2; apiserver's tokenfile. */
+import { createHmac, randomBytes } from "node:crypto";
+import type { UserInfo } from "../api/user.ts";
+import { CsvError, parseCsv } from "../lib/csv/csv.ts";
+import type { TokenAuthenticator } from "./contract.ts";
+
+/**
+ * @param text lines of token, user name, user uid and, optionally, groups in one column with commas between
+ * @throws Error that names the line, never what stands in it
+ */
+export function tokenFileAuthenticator(text: string, file: string): TokenAuthenticator {
+  // Looked up by a hash under a key of our own: how long that takes tells nothing about the tokens.
+  const secret = randomBytes(32);
+  const hash = (token: string): string => createHmac("sha256", secret).update(token).digest("base64");
+  const users = new Map<string, UserInfo>();
+  const lines = new Map<string, number>();
+  for (const { line, fields } of recordsOf(text, file)) {
+    const [token = "", name = "", uid = "", groups] = fields;
+    const fail = (why: string): Error => new Error(`token file '${file}' line ${line}: ${why}`);
+    if (fields.length < 3) throw fail(`must have at least 3 columns (token, user name, user uid), found ${fields.length}`);
+    if (token === "") throw fail("the token is empty");
+    const key = hash(token);
+    const before = lines.get(key);
+    if (before !== undefined) throw fail(`the token is that of line ${before}`);
+    lines.set(key, line);
+    users.set(key, { name, uid, groups: groups === undefined ? [] : groups.split(","), extra: new Map() });
+  }
+  return (token) => {
+    const user = users.get(hash(token));
+    return user && { user, audiences: [] };
+  };
+}
+
+function recordsOf(text: string, file: string): ReturnType<typeof parseCsv> {
+  try {
+    return parseCsv(text);
+  } catch (error) {
+    if (error instanceof CsvError) throw new Error(`token file '${file}': ${error.message}`);
+    throw error;
+  }
+}
