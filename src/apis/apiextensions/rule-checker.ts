@@ -26,3 +26,12 @@ export interface StoredExpressions {
   readonly rules: ReadonlySet<string>;
   readonly messageExpressions: ReadonlySet<string>;
 }
+
+/** Rules of objects: made once for a version. */
+export interface ObjectRules {
+  /** @returns undefined where the schema has none */
+  compile(schema: JsonSchemaProps): CheckObject | undefined;
+}
+
+/** @param old as it is stored: what has not changed may stay as it is; undefined when the object is new */
+export type CheckObject = (object: unknown, old: unknown, errors: FieldErrors) => void;

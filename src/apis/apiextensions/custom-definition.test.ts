@@ -1,0 +1,225 @@
+/** Kinds that definitions make, through the registry of all kinds. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { ApiError } from "../../api/errors.ts";
+import { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { objectRules } from "../../cel-environment/object-rules.ts";
+import type { MutableCatalog } from "../../resource/contract.ts";
+import { openMemoryRegistry, type Place } from "../../testing/memory-registry.ts";
+import { customDefinition } from "./custom-definition.ts";
+
+const schema = (more: object = {}) => ({
+  openAPIV3Schema: {
+    type: "object",
+    properties: {
+      spec: {
+        type: "object",
+        properties: {
+          size: { type: "integer", minimum: 0, default: 1 },
+          colour: { type: "string", enum: ["red", "blue"] },
+          tags: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
+          ...more,
+        },
+        "x-kubernetes-validations": [{ rule: "!has(self.colour) || self.colour != 'red' || self.size < 5", message: "red is small" }],
+      },
+      status: { type: "object", properties: { replicas: { type: "integer" }, selector: { type: "string" } } },
+    },
+  },
+});
+
+const names = { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList", shortNames: ["wd"] };
+
+const definition: KubeObject = {
+  metadata: { name: "widgets.example.com" },
+  spec: {
+    group: "example.com",
+    names,
+    scope: "Namespaced",
+    conversion: { strategy: "None" },
+    versions: [
+      { name: "v1alpha1", served: true, storage: false, schema: schema({ old: { type: "string" } }) },
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: schema(),
+        selectableFields: [{ jsonPath: ".spec.colour" }],
+        subresources: {
+          status: {},
+          scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.replicas", labelSelectorPath: ".status.selector" },
+        },
+      },
+    ],
+  },
+  status: { acceptedNames: names },
+};
+
+const memory = await openMemoryRegistry();
+after(() => memory.close());
+const made = customDefinition(definition, { objectRules });
+assert.ok(made);
+(memory.registry.catalog as MutableCatalog).add(made);
+const place: Place = ["example.com/widgets", "default"];
+await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } });
+
+const widget = (name: string, spec: object, more: object = {}) => ({
+  apiVersion: "example.com/v1",
+  kind: "Widget",
+  metadata: { name },
+  spec,
+  ...more,
+});
+
+async function refusal(write: Promise<unknown>): Promise<string[]> {
+  try {
+    await write;
+    return [];
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return (error.status.details?.causes ?? []).map(({ field, message }) => `${field}: ${message}`);
+  }
+}
+
+test("the definition is one like any other", () => {
+  const { group, resource, listKind, shortNames, storage, versions, custom } = made;
+  assert.deepEqual([group, resource, listKind, shortNames, custom], ["example.com", "widgets", "WidgetList", ["wd"], true]);
+  assert.deepEqual(
+    versions.map(({ version, subresources }) => [version, subresources.map(({ name }) => name)]),
+    [
+      ["v1", ["scale", "status"]],
+      ["v1alpha1", []],
+    ],
+  );
+  assert.equal(storage?.prefix, "/registry/example.com/widgets/");
+});
+
+test("objects start without a status, at generation 1, with all keys sorted in the store", async () => {
+  const created = await memory.create(place, widget("a", { size: 3 }, { status: { replicas: 2 } }));
+  assert.equal(created.metadata.generation, 1);
+  assert.equal(created.status, undefined);
+  const found = await memory.find(place, "a");
+  assert.deepEqual(found?.spec, { size: 3 });
+  assert.deepEqual(Object.keys(found ?? {}), ["apiVersion", "kind", "metadata", "spec"]);
+});
+
+test("a change of the content raises the generation, one of the status does not", async () => {
+  await memory.create(place, widget("b", { size: 3 }));
+  await memory.change(place, "b", (object) => {
+    object.spec.size = 4;
+    object.status = { replicas: 9 };
+  });
+  assert.deepEqual([(await memory.find(place, "b"))?.metadata.generation, (await memory.find(place, "b"))?.status], [2, undefined]);
+  const setStatus = (object: KubeObject): void => {
+    object.status = { replicas: 9 };
+  };
+  await memory.change(place, "b", setStatus, "status");
+  assert.deepEqual([(await memory.find(place, "b"))?.metadata.generation, (await memory.find(place, "b"))?.status], [2, { replicas: 9 }]);
+});
+
+const refusedRows: [what: string, spec: object, causes: string[]][] = [
+  [
+    "of a type",
+    { size: "x" },
+    [
+      'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
+      ".spec.size: Invalid value: 0: .spec.size accessor error: x is of the type string, expected int64",
+      "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+    ],
+  ],
+  [
+    "of a bound",
+    { size: -1 },
+    [
+      "spec.size: Invalid value: -1: spec.size in body should be greater than or equal to 0",
+      ".spec.size: Invalid value: -1: should be a non-negative integer",
+    ],
+  ],
+  ["of a set", { tags: ["a", "b", "a"] }, ['spec.tags[2]: Duplicate value: "a"']],
+  ["of a rule", { colour: "red", size: 7 }, ["spec: Invalid value: red is small"]],
+];
+
+for (const [what, spec, causes] of refusedRows) {
+  test(`refused because ${what}`, async () => {
+    assert.deepEqual(await refusal(memory.create(place, widget("refused", spec))), causes);
+  });
+}
+
+test("what is wrong already may stay, as long as it is not touched", async () => {
+  const loose: KubeObject = structuredClone(definition);
+  const open = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  loose.spec.group = "ratchet.example.com";
+  loose.spec.versions = [{ name: "v1", served: true, storage: true, schema: open }];
+  const strict: KubeObject = structuredClone(loose);
+  strict.spec.versions[0].schema = schema({ other: { type: "string" } });
+  const before = customDefinition(loose, { objectRules });
+  const now = customDefinition(strict, { objectRules });
+  assert.ok(before && now);
+  const old = { ...widget("r", { size: -1, colour: "green", other: "x" }), apiVersion: "ratchet.example.com/v1" } as KubeObject;
+  old.metadata = { name: "r", namespace: "default", resourceVersion: "1", uid: "u" };
+  const problems = async (change: (spec: Record<string, unknown>) => void): Promise<string[]> => {
+    const errors = new FieldErrors();
+    const next = structuredClone(old);
+    change(next.spec);
+    await now.strategy.validateUpdate(next, old, errors, undefined as never);
+    return errors.causes.map(({ field }) => field ?? "");
+  };
+  assert.deepEqual(await problems((spec) => Object.assign(spec, { other: "y" })), []);
+  assert.deepEqual(await problems((spec) => Object.assign(spec, { size: -2 })), ["spec.size"]);
+});
+
+test("another version: what its schema does not know goes", () => {
+  const [, alpha] = made.versions;
+  const shown = alpha?.conversion?.fromStorage({ ...widget("a", { size: 2, colour: "red" }), metadata: { name: "a" } } as KubeObject);
+  assert.equal(shown?.apiVersion, "example.com/v1alpha1");
+  const stored = alpha?.conversion?.toStorage({ ...widget("a", { old: "x" }), metadata: { name: "a" } } as KubeObject);
+  assert.deepEqual([stored?.apiVersion, stored?.spec], ["example.com/v1", { size: 1 }]);
+});
+
+test("scale reads and writes its paths", () => {
+  const { scale } = made.strategy;
+  const object = {
+    ...widget("a", { size: 2 }),
+    metadata: { name: "a", namespace: "default" },
+    status: { replicas: 1, selector: "a=b" },
+  } as KubeObject;
+  assert.deepEqual(scale?.toScale(object), {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: { name: "a", namespace: "default" },
+    spec: { replicas: 2 },
+    status: { replicas: 1, selector: "a=b" },
+  });
+  scale?.applyScale(object, 5);
+  assert.equal(object.spec.size, 5);
+});
+
+test("fields to select by", () => {
+  const select = made.strategy.selectableFields["spec.colour"];
+  assert.equal(select?.({ metadata: {}, spec: { colour: "red" } }), "red");
+  assert.equal(select?.({ metadata: {}, spec: "x" }), "");
+});
+
+const finalizerRows: [finalizer: string, warnings: string[]][] = [
+  ["example.com/mine", []],
+  ["orphan", []],
+  ["mine", ['metadata.finalizers: "mine": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers']],
+  [
+    "mine.example.com",
+    [
+      'metadata.finalizers: "mine.example.com": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers',
+    ],
+  ],
+];
+
+for (const [finalizer, warnings] of finalizerRows) {
+  test(`warnings of finalizer ${finalizer}`, () => {
+    assert.deepEqual(made.strategy.warnings({ metadata: { finalizers: [finalizer] } }, undefined), warnings);
+  });
+}
+
+test("a definition with webhook conversion is none yet", () => {
+  const converted = structuredClone(definition);
+  converted.spec.conversion = { strategy: "Webhook" };
+  assert.equal(customDefinition(converted, { objectRules }), undefined);
+});

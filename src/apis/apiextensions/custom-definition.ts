@@ -1,0 +1,190 @@
+/**
+ * A CustomResourceDefinition as a ResourceDefinition: from there on the kind is one like any other.
+ * Source: k8s.io/apiextensions-apiserver pkg/apiserver, customresource_handler.go and customresource_discovery_controller.go
+ */
+import { createHash } from "node:crypto";
+import { formatGroupVersion, type KubeObject } from "../../api/object.ts";
+import { conform } from "../../lib/schema/decode.ts";
+import type { Struct } from "../../lib/schema/schema.ts";
+import { customSchema } from "../../lib/structural-schema/custom-schema.ts";
+import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-props.ts";
+import { NotStructuralError, parseStructuralSchema, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
+import { builtinSchema } from "../../resource/builtin-schemas.ts";
+import type { Conversion, ResourceDefinition, ServedVersion, StorageForm, Strategy, SubresourceDefinition } from "../../resource/contract.ts";
+import { compareVersions } from "../../resource/discovery.ts";
+import { customResource } from "./custom-resource.ts";
+import type { DefinitionNames, DefinitionSpec, DefinitionVersion } from "./definition.ts";
+import { objectMetaSchema } from "./prune-defaults.ts";
+import type { ObjectRules } from "./rule-checker.ts";
+import { isStructural } from "./structural-rules.ts";
+
+export interface CustomDefinitionOptions {
+  /** Undefined: rules of objects are not run. */
+  readonly objectRules: ObjectRules | undefined;
+}
+
+/**
+ * @param definition whose names are accepted; not to be changed afterwards
+ * @returns undefined where versions are converted by a webhook, or none is stored; schemas are read when they are first asked for
+ */
+export function customDefinition(definition: KubeObject, options: CustomDefinitionOptions): ResourceDefinition | undefined {
+  const spec: DefinitionSpec = definition.spec ?? {};
+  const names: DefinitionNames = definition.status?.acceptedNames ?? {};
+  const { group = "", versions = [] } = spec;
+  const stored = versions.find(({ storage }) => storage === true);
+  if (stored === undefined || (spec.conversion?.strategy ?? "None") !== "None") return undefined;
+  const kind = new CustomKind(spec, names);
+  const storage = storageForm(kind, stored);
+  return {
+    group,
+    resource: names.plural ?? "",
+    singular: names.singular ?? "",
+    kind: kind.name,
+    listKind: names.listKind ?? "",
+    namespaced: spec.scope === "Namespaced",
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    versions: versions.toSorted((a, b) => compareVersions(a.name ?? "", b.name ?? "")).map((version) => servedVersion(kind, version, storage)),
+    storage,
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: false,
+    deleteReturnsObject: false,
+    custom: true,
+    strategy: lazyStrategy(kind, stored, options),
+  };
+}
+
+/** Its schemas by version, read once. */
+class CustomKind {
+  readonly group: string;
+  readonly name: string;
+  readonly plural: string;
+  readonly #preserveUnknownFields: boolean;
+  readonly #structures = new Map<DefinitionVersion, StructuralSchema>();
+  readonly #schemas = new Map<DefinitionVersion, Struct>();
+
+  constructor(spec: DefinitionSpec, names: DefinitionNames) {
+    this.group = spec.group ?? "";
+    this.name = names.kind ?? "";
+    this.plural = names.plural ?? "";
+    this.#preserveUnknownFields = spec.preserveUnknownFields === true;
+  }
+
+  structure(version: DefinitionVersion): StructuralSchema {
+    let structure = this.#structures.get(version);
+    if (structure === undefined) {
+      structure = parsed(version.schema?.openAPIV3Schema);
+      this.#structures.set(version, structure);
+    }
+    return structure;
+  }
+
+  schema(version: DefinitionVersion): Struct {
+    let schema = this.#schemas.get(version);
+    if (schema === undefined) {
+      const { group, name: kind } = this;
+      const options = {
+        group,
+        version: version.name ?? "",
+        kind,
+        objectMeta: objectMetaSchema(),
+        preserveUnknownFields: this.#preserveUnknownFields,
+      };
+      schema = customSchema(this.structure(version), options);
+      this.#schemas.set(version, schema);
+    }
+    return schema;
+  }
+}
+
+/** Of what is not structural, or not there, nothing is known, and nothing stays. */
+function parsed(source: JsonSchemaProps | undefined): StructuralSchema {
+  try {
+    if (source !== undefined) return parseStructuralSchema(source);
+  } catch (error) {
+    if (!(error instanceof NotStructuralError)) throw error;
+  }
+  return parseStructuralSchema({ type: "object" });
+}
+
+function storageForm(kind: CustomKind, stored: DefinitionVersion): StorageForm {
+  const { group, plural } = kind;
+  const version = stored.name ?? "";
+  return {
+    group,
+    version,
+    kind: kind.name,
+    get schema() {
+      return kind.schema(stored);
+    },
+    prefix: `/registry/${group}/${plural}/`,
+    versionHash: createHash("sha256").update(`${group}/${version}/${kind.name}`).digest().subarray(0, 8).toString("base64"),
+  };
+}
+
+const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+function servedVersion(kind: CustomKind, version: DefinitionVersion, storage: StorageForm): ServedVersion {
+  const { name = "", served, schema, selectableFields = [] } = version;
+  const source = schema?.openAPIV3Schema;
+  return {
+    version: name,
+    get schema() {
+      return kind.schema(version);
+    },
+    served: served === true,
+    subresources: subresourcesOf(kind, version),
+    ...(name !== storage.version && { conversion: conversionBetween(kind, version, storage) }),
+    verbs,
+    openApi: {
+      get schema() {
+        return source !== undefined && isStructural(source) ? source : undefined;
+      },
+      selectableFields: selectableFields.map(({ jsonPath = "" }) => jsonPath.replace(/^\./, "")),
+    },
+  };
+}
+
+function subresourcesOf(kind: CustomKind, version: DefinitionVersion): SubresourceDefinition[] {
+  const { status, scale } = version.subresources ?? {};
+  const subresources: SubresourceDefinition[] = [];
+  const methods = ["get", "patch", "update"];
+  if (scale !== undefined) {
+    const kindGroupVersion = { group: "autoscaling", version: "v1" };
+    subresources.push({ name: "scale", verbs: methods, kind: "Scale", kindGroupVersion, schema: builtinSchema("io.k8s.api.autoscaling.v1.Scale") });
+  }
+  if (status !== undefined) {
+    subresources.push({
+      name: "status",
+      verbs: methods,
+      kind: kind.name,
+      get schema() {
+        return kind.schema(version);
+      },
+    });
+  }
+  return subresources;
+}
+
+/** Strategy `None`: another apiVersion, and what the other schema does not know goes. */
+function conversionBetween(kind: CustomKind, version: DefinitionVersion, storage: StorageForm): Conversion {
+  const convert = (object: KubeObject, to: string, schema: Struct): KubeObject => {
+    object.apiVersion = formatGroupVersion(kind.group, to);
+    return conform(object, schema).object as KubeObject;
+  };
+  return {
+    toStorage: (object) => convert(object, storage.version, storage.schema),
+    fromStorage: (object) => convert(object, version.name ?? "", kind.schema(version)),
+  };
+}
+
+function lazyStrategy(kind: CustomKind, stored: DefinitionVersion, { objectRules }: CustomDefinitionOptions): Strategy {
+  return customResource({
+    get structure() {
+      return kind.structure(stored);
+    },
+    subresources: stored.subresources ?? {},
+    selectableFields: stored.selectableFields ?? [],
+    objectRules,
+  });
+}

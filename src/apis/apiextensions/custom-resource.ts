@@ -1,0 +1,191 @@
+/** What is special about the kind of a definition: its schema and rules. Source: k8s.io/apiextensions-apiserver pkg/registry/customresource */
+import { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { qualifiedNameProblems } from "../../api/validation/names.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import { Correlation } from "../../lib/structural-schema/correlation.ts";
+import type { StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
+import { type ValueValidator, valueValidator } from "../../lib/structural-schema/validate/value-validator.ts";
+import { validateListTypes } from "../../lib/structural-schema/validate-list-types.ts";
+import type { ScaleMapping, Strategy } from "../../resource/contract.ts";
+import { strategy } from "../../resource/strategy.ts";
+import type { ScaleSubresource, SelectableField, Subresources } from "./definition.ts";
+import { validateEmbedded } from "./embedded-rules.ts";
+import type { CheckObject, ObjectRules } from "./rule-checker.ts";
+import { integerAt, PathTypeError, setAt, textAt, valueAt } from "./simple-path.ts";
+
+export interface CustomKindRules {
+  readonly structure: StructuralSchema;
+  readonly subresources: Subresources;
+  readonly selectableFields: readonly SelectableField[];
+  /** Undefined: rules are not run. */
+  readonly objectRules: ObjectRules | undefined;
+}
+
+/** Of the version that is stored. What costs is made when it is first asked for. */
+export function customResource(rules: CustomKindRules): Strategy {
+  const checks = new ObjectChecks(rules);
+  const { status, scale } = rules.subresources;
+  return strategy({
+    isolatesStatus: status !== undefined,
+    hasGeneration: true,
+    validate: (object, errors) => checks.created(object, errors),
+    validateUpdate: (next, old, errors) => checks.updated(next, old, errors),
+    validateStatusUpdate: (next, old, errors) => checks.statusUpdated(next, old, errors),
+    warnings: finalizerWarnings,
+    selectableFields: Object.fromEntries(rules.selectableFields.map(({ jsonPath = "" }) => [jsonPath.replace(/^\./, ""), selectableAt(jsonPath)])),
+    ...(scale !== undefined && { scale: scaleMapping(scale) }),
+  });
+}
+
+function selectableAt(path: string): (object: KubeObject) => string {
+  return (object) => {
+    try {
+      const value = valueAt(object, path);
+      return value === undefined || value === null ? "" : String(value);
+    } catch (error) {
+      if (error instanceof PathTypeError) return ""; // Stored before the schema was as it is.
+      throw error;
+    }
+  };
+}
+
+class ObjectChecks {
+  readonly #rules: CustomKindRules;
+  #validator: ValueValidator | undefined;
+  #statusValidator: ValueValidator | undefined;
+  #checkRules: { readonly check: CheckObject | undefined } | undefined;
+
+  constructor(rules: CustomKindRules) {
+    this.#rules = rules;
+  }
+
+  created(object: KubeObject, errors: FieldErrors): void {
+    const { structure, subresources } = this.#rules;
+    const found = new FieldErrors();
+    this.#values.validate(object, "", found);
+    checkScale(object, subresources.scale, { spec: true }, found);
+    validateEmbedded(object, structure, "", found);
+    validateListTypes(object, structure, "", found);
+    this.#runRules(object, undefined, found);
+    errors.causes.push(...found.causes);
+  }
+
+  updated(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
+    const { structure, subresources } = this.#rules;
+    const found = new FieldErrors();
+    this.#values.validateUpdate(new Correlation(next, old, structure), "", found);
+    checkScale(next, subresources.scale, { spec: true }, found);
+    validateEmbedded(next, structure, "", found);
+    this.#listTypesUpdated(next, old, found);
+    this.#runRules(next, old, found);
+    errors.causes.push(...found.causes);
+  }
+
+  statusUpdated(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
+    const { structure, subresources } = this.#rules;
+    const found = new FieldErrors();
+    const correlation = new Correlation(next, old, structure).field("status");
+    if (correlation !== undefined) this.#statusValues.validateUpdate(correlation, "status", found);
+    else if (next.status !== undefined) this.#statusValues.validate(next.status, "status", found);
+    checkScale(next, subresources.scale, { spec: false }, found);
+    this.#listTypesUpdated(next, old, found);
+    this.#runRules(next, old, found);
+    errors.causes.push(...found.causes);
+  }
+
+  /** An object that has doubles already may keep them. */
+  #listTypesUpdated(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
+    const found = new FieldErrors();
+    validateListTypes(next, this.#rules.structure, "", found);
+    if (found.empty) return;
+    const before = new FieldErrors();
+    validateListTypes(old, this.#rules.structure, "", before);
+    if (before.empty) errors.causes.push(...found.causes);
+  }
+
+  #runRules(object: KubeObject, old: KubeObject | undefined, errors: FieldErrors): void {
+    this.#checkRules ??= { check: this.#rules.objectRules?.compile(this.#rules.structure.source) };
+    const { check } = this.#checkRules;
+    if (check === undefined) return;
+    if (errors.causes.some(({ reason }) => blockingReasons.has(reason ?? ""))) errors.invalid("<nil>", null, notChecked);
+    else check(object, old, errors);
+  }
+
+  get #values(): ValueValidator {
+    this.#validator ??= valueValidator(this.#rules.structure.source);
+    return this.#validator;
+  }
+
+  get #statusValues(): ValueValidator {
+    this.#statusValidator ??= valueValidator(this.#rules.structure.properties.get("status")?.source ?? {});
+    return this.#statusValidator;
+  }
+}
+
+/** Expressions cannot be asked about values of another type, or about more of them than their costs were estimated for. */
+const blockingReasons = new Set(["FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid"]);
+const notChecked = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+
+const int32Max = 2 ** 31 - 1;
+
+function checkScale(object: KubeObject, scale: ScaleSubresource | undefined, { spec }: { spec: boolean }, errors: FieldErrors): void {
+  if (scale === undefined) return;
+  const { specReplicasPath = "", statusReplicasPath = "", labelSelectorPath = "" } = scale;
+  if (spec) checkReplicas(object, specReplicasPath, errors);
+  checkReplicas(object, statusReplicasPath, errors);
+  if (labelSelectorPath !== "") unlessWrong(labelSelectorPath, "", errors, () => textAt(object, labelSelectorPath));
+}
+
+function checkReplicas(object: KubeObject, path: string, errors: FieldErrors): void {
+  const replicas = unlessWrong(path, 0, errors, () => integerAt(object, path));
+  if (replicas === undefined) return;
+  if (replicas < 0) errors.invalid(path, replicas, "should be a non-negative integer");
+  else if (replicas > int32Max) errors.invalid(path, replicas, `should be less than or equal to ${int32Max}`);
+}
+
+/** @param zero what upstream shows in the place of the value */
+function unlessWrong<T>(path: string, zero: unknown, errors: FieldErrors, read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof PathTypeError)) throw error;
+    errors.invalid(path, zero, error.message);
+    return undefined;
+  }
+}
+
+/** @throws PathTypeError where an object does not fit: it was stored before the schema was as it is */
+function scaleMapping({ specReplicasPath = "", statusReplicasPath = "", labelSelectorPath = "" }: ScaleSubresource): ScaleMapping {
+  return {
+    toScale(object) {
+      const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+      const metadata = {
+        ...(name !== undefined && { name }),
+        ...(namespace !== undefined && { namespace }),
+        ...(uid !== undefined && { uid }),
+        ...(resourceVersion !== undefined && { resourceVersion }),
+        ...(creationTimestamp !== undefined && { creationTimestamp }),
+      };
+      const selector = labelSelectorPath === "" ? "" : textAt(object, labelSelectorPath);
+      const status = { replicas: integerAt(object, statusReplicasPath), ...(selector !== "" && { selector }) };
+      return { kind: "Scale", apiVersion: "autoscaling/v1", metadata, spec: { replicas: integerAt(object, specReplicasPath) }, status };
+    },
+    applyScale: (object, replicas) => setAt(object, specReplicasPath, replicas),
+  };
+}
+
+const standardFinalizers = ["orphan", "foregroundDeletion", "kubernetes"];
+
+/** Of finalizers that are new. */
+function finalizerWarnings(object: KubeObject, old: KubeObject | undefined): string[] {
+  const before = new Set(old?.metadata.finalizers ?? []);
+  const added = [...new Set(object.metadata.finalizers ?? [])].filter((finalizer) => !before.has(finalizer)).sort();
+  return added.flatMap((finalizer) => {
+    const warn = (why: string): string => `metadata.finalizers: ${quoteGo(finalizer)}: ${why}`;
+    const warnings = qualifiedNameProblems(finalizer).map(warn);
+    if (finalizer.includes("/") || standardFinalizers.includes(finalizer)) return warnings;
+    const path = finalizer.includes(".") ? " including a path (/)" : "";
+    return [...warnings, warn(`prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`)];
+  });
+}

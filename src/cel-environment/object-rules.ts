@@ -1,0 +1,16 @@
+/** Rules of custom resources, as whoever checks objects asks for them. */
+import type { FieldErrors } from "../api/field-errors.ts";
+import type { JsonSchema } from "../lib/cel/schema-types/index.ts";
+import { compileRules } from "./compile-rules.ts";
+import { validateRules } from "./validate-rules.ts";
+
+export const objectRules = { compile };
+
+/** @returns undefined where the schema has none */
+function compile(schema: JsonSchema): ((object: unknown, old: unknown, errors: FieldErrors) => void) | undefined {
+  const rules = compileRules(schema);
+  if (rules === undefined) return undefined;
+  return (object, old, errors) => {
+    validateRules(rules, { object, ...(old !== undefined && { oldObject: old }), errors, keepUnchanged: true, optionalOldSelf: true });
+  };
+}
