@@ -67,7 +67,7 @@ test("damaged objects", () => {
       const options = { errors: new FieldErrors(), keepUnchanged: true, optionalOldSelf: true };
       const left = validateRules(root, { ...options, object: damaged(object, random), oldObject: damaged(object, random) });
       assert(left >= -1, `seed ${seed}`);
-      for (const { message } of options.errors.causes) assert(!message.includes("[object"), `seed ${seed}: ${message}`);
+      for (const { message = "" } of options.errors.causes) assert(!message.includes("[object"), `seed ${seed}: ${message}`);
     }
   }
 });
