@@ -74,6 +74,7 @@ import { compressionFilter } from "./http/filters/compression.ts";
 import { impersonationFilter } from "./http/filters/impersonation.ts";
 import { listen } from "./http/listener/listen.ts";
 import { openRequests } from "./http/open-requests.ts";
+import { cbor } from "./http/representation/cbor.ts";
 import { json } from "./http/representation/json.ts";
 import { PieceMemory } from "./http/representation/pieces.ts";
 import { protobuf } from "./http/representation/protobuf.ts";
@@ -121,8 +122,8 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const served = parseRuntimeConfig(options.runtimeConfig, builtinVersions(builtinConversions));
   for (const warning of [...gateWarnings, ...served.warnings]) logger.warn(warning);
 
-  // The store first: it locks the data directory, in which certificates may be renewed.
   const tokenFile = await tokenFileAuthenticators(options);
+  // The store first: it locks the data directory, in which certificates may be renewed.
   const storage = await openStorage(options);
   undo.push(() => storage.close());
   const setup = await servingSetup(options, certificateNames(options, addressAt(range, 1)));
@@ -161,9 +162,9 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const open = openRequests({ clock, timeoutMs: options.requestTimeoutMs, expire: (context) => sendError(context, requestTimedOut(), logger) });
   undo.push(() => open.close());
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;
-  const serve = createServe({
   const audiences = options.apiAudiences.length > 0 ? options.apiAudiences : options.serviceAccountIssuers;
   const authenticateToken = tokenCache(tokenUnion(tokenFile), { clock });
+  const serve = createServe({
     filters: [
       metrics.requests.filter,
       ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
@@ -178,7 +179,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
       ...documentRoutes({ catalog, gates }, address),
       { path: "/metrics", handler: metrics.handler },
     ],
-    encodings: [json, yaml, ...protobuf],
+    encodings: [json, yaml, ...protobuf, ...(gates.enabled("CBORServingAndStorage") ? [cbor] : [])],
     open,
     clock,
     logger,
@@ -266,12 +267,12 @@ async function openStorage(options: ServerOptions): Promise<Storage> {
   return openLmdbStorage({ ...common, dir });
 }
 
-interface EndpointNeeds {
 /** @throws Error that names the line which is wrong */
 async function tokenFileAuthenticators({ tokenAuthFile }: ServerOptions): Promise<TokenAuthenticator[]> {
   return tokenAuthFile === undefined ? [] : [tokenFileAuthenticator(await readFile(tokenAuthFile, "utf8"), tokenAuthFile)];
 }
 
+interface EndpointNeeds {
   readonly watches: ReturnType<typeof openWatches>;
   readonly clock: Clock;
   readonly authorize: Authorizer;

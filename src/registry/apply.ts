@@ -9,15 +9,16 @@ import { expectedKind, toStorageVersion, withMetadata } from "./decode-body.ts";
 import { type AppliedKind, describeObject, mergeIntent } from "./managed-fields/apply-intent.ts";
 import { mergeContext, requestVersion } from "./managed-fields/merge-context.ts";
 import { setEntries } from "./managed-fields/track.ts";
-import { checkStrictErrors, readApplyBody } from "./patch/read-apply.ts";
+import { checkStrictErrors, readApplyBody, readCborApplyBody } from "./patch/read-apply.ts";
 import { atVersion } from "./patch.ts";
 import { checkNames } from "./preconditions.ts";
 import { storedResource } from "./resource-names.ts";
 import { update } from "./update.ts";
 
 export interface ApplyRequest extends WriteRequest {
-  /** YAML, which JSON is. */
   readonly body: Buffer;
+  /** Otherwise it is YAML, which JSON is. */
+  readonly isCbor?: boolean;
   readonly force: boolean;
   readonly fieldValidation: FieldValidation;
   /** A resourceVersion, bare or quoted, the object must have. */
@@ -48,12 +49,12 @@ function presentAt(target: Resolved, current: () => KubeObject, old: KubeObject)
   return atVersion(target.version.conversion === undefined ? { ...old } : current(), target);
 }
 
-export type ApplyBodyRequest = Pick<ApplyRequest, "body" | "force" | "fieldManager" | "fieldValidation" | "subresource" | "warnings">;
+export type ApplyBodyRequest = Pick<ApplyRequest, "body" | "isCbor" | "force" | "fieldManager" | "fieldValidation" | "subresource" | "warnings">;
 
 /** @param live at the kind's version; not changed @throws ApiError 400, 409, 500 */
 export function applyBody(registry: RegistryContext, request: ApplyBodyRequest, kind: AppliedKind, live: KubeObject | undefined): KubeObject {
   const { fieldManager: manager, force, subresource } = request;
-  const body = readApplyBody(request.body);
+  const body = request.isCbor ? readCborApplyBody(request.body) : readApplyBody(request.body);
   const merged = mergeIntent(kind, live, { value: body.value, manager, force, subresource, now: registry.clock.now() });
   checkStrictErrors(body, request.fieldValidation, request.warnings);
   return conformed(merged, kind);

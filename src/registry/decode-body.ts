@@ -1,7 +1,10 @@
 /** From the bytes of a body to an object: kinds, field validation, defaults, the storage version. Source: resource-api §4.10; apiserver's endpoint handlers. */
 import { badRequest, unsupportedMediaType } from "../api/errors.ts";
 import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/object.ts";
-import { JsonSyntaxError, TypeMetaError } from "../lib/json/parse.ts";
+import { cborTypeMeta, decodeAnyCbor, decodeCbor } from "../lib/cbor/decode.ts";
+import { cborType } from "../lib/cbor/media-types.ts";
+import { CborError } from "../lib/cbor/wire.ts";
+import { JsonSyntaxError, type TypeMeta, TypeMetaError } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { decodeProtobuf } from "../lib/protobuf/decode.ts";
 import { type Envelope, readEnvelope } from "../lib/protobuf/envelope.ts";
@@ -53,6 +56,7 @@ export function expectedSubresourceKind({ resource, version }: Resolved, subreso
  */
 export function decodeBody(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): KubeObject {
   if (isProtobuf(options.mediaType)) return decodeProtobufBody(bytes, expected, options.catalog);
+  if (options.mediaType === cborType) return decodeCborBody(bytes, expected, options);
   const { kind, version, document, strictErrors } = readKind(bytes, expected, options);
   const cannot = (why: string): Error => badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${expected.kind}: ${why}`);
   if (document.value === null) return { metadata: {} };
@@ -87,6 +91,39 @@ function decodeProtobufBody(bytes: Buffer, expected: ExpectedKind, catalog: Cata
   }
 }
 
+/** Keys that are set twice are refused whatever field validation says. */
+function decodeCborBody(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): KubeObject {
+  const { kind, version } = readCborKind(bytes, expected, options.catalog);
+  const cannot = (why: string): Error => badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${expected.kind}: ${why}`);
+  try {
+    const { object, problems } = readCbor(bytes, expected.schema, options.fieldValidation !== "Ignore");
+    if (options.fieldValidation === "Strict" && problems.length > 0) throw cannot(strictError(problems));
+    if (options.fieldValidation === "Warn") options.warnings.push(...problems);
+    return withMetadata(object);
+  } catch (error) {
+    if (error instanceof CborError || error instanceof DecodeError) throw cannot(error.message);
+    throw error;
+  }
+}
+
+/** What is wrong with a custom resource is told as it is of JSON. */
+function readCbor(
+  bytes: Buffer,
+  schema: Struct,
+  strict: boolean,
+): { readonly object: Record<string, unknown>; readonly problems: readonly string[] } {
+  return schema.protobufName === undefined ? conform(decodeAnyCbor(bytes), schema) : decodeCbor(bytes, schema, { strict });
+}
+
+function readCborKind(bytes: Buffer, expected: ExpectedKind, catalog: Catalog): NamedKind {
+  try {
+    return namedKind(cborTypeMeta(bytes), expected, catalog);
+  } catch (error) {
+    if (!(error instanceof CborError) && !(error instanceof TypeMetaProblem)) throw error;
+    throw badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summarize(bytes)})`);
+  }
+}
+
 function openEnvelope(bytes: Buffer, { kind }: ExpectedKind): Envelope {
   try {
     return readEnvelope(bytes);
@@ -108,15 +145,21 @@ export function withMetadata(object: Record<string, unknown>): KubeObject {
 function readKind(bytes: Buffer, expected: ExpectedKind, { catalog, mediaType }: DecodeOptions) {
   try {
     const { apiVersion, kind: given, document, strictErrors } = readText(bytes, mediaType);
-    const named = apiVersion === "" ? expected : withVersion(parseGroupVersion(apiVersion), expected);
-    if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${apiVersion}`);
-    const kind = given === "" ? expected.kind : given;
-    checkKind({ group: named.group, version: named.version, kind }, expected, catalog);
-    return { kind, version: named.version, document, strictErrors };
+    const { kind, version } = namedKind({ apiVersion, kind: given }, expected, catalog);
+    return { kind, version, document, strictErrors };
   } catch (error) {
     if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError)) throw error;
     throw badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summarize(bytes)})`);
   }
+}
+
+/** What a body says it is, and where it says nothing, what is expected. @throws TypeMetaProblem; ApiError 400 when it cannot stand for that */
+function namedKind({ apiVersion, kind: given }: TypeMeta, expected: ExpectedKind, catalog: Catalog): NamedKind {
+  const named = apiVersion === "" ? expected : withVersion(parseGroupVersion(apiVersion), expected);
+  if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${apiVersion}`);
+  const kind = { group: named.group, version: named.version, kind: given === "" ? expected.kind : given };
+  checkKind(kind, expected, catalog);
+  return kind;
 }
 
 type Versioned = Pick<ExpectedKind, "group" | "version">;

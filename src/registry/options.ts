@@ -2,6 +2,9 @@
 import { badRequest, invalid } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
 import { validateFieldManager } from "../api/validation/metadata.ts";
+import { cborTypeMeta, decodeCbor } from "../lib/cbor/decode.ts";
+import { cborType } from "../lib/cbor/media-types.ts";
+import { CborError } from "../lib/cbor/wire.ts";
 import { JsonSyntaxError, TypeMetaError } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { decodeProtobuf } from "../lib/protobuf/decode.ts";
@@ -107,21 +110,29 @@ const plainDelete: DeleteOptions = { dryRun: false };
 
 const deleteOptionsType = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 
-const unreadable = [TypeMetaError, JsonSyntaxError, YamlError, DecodeError, ProtobufError];
+const unreadable = [TypeMetaError, JsonSyntaxError, YamlError, DecodeError, ProtobufError, CborError];
 
 function decodeDeleteOptions(body: Buffer, mediaType: string): RawDeleteOptions {
   const schema = builtinSchema(deleteOptionsType);
   try {
     if (isProtobuf(mediaType)) return conform(decodeProtobuf(readEnvelope(body).raw, schema), schema).object;
+    if (mediaType === cborType) {
+      checkOptionsKind(cborTypeMeta(body).kind);
+      return decodeCbor(body, schema, { strict: false }).object;
+    }
     const { kind, document } = readText(body, mediaType);
-    // Any group's DeleteOptions will do, whatever the version.
-    if (kind !== "" && kind !== "DeleteOptions") throw badRequest("decoded object cannot be converted to DeleteOptions");
+    checkOptionsKind(kind);
     if (document.value === null) return {};
     return decodeDocument(document, schema).object;
   } catch (error) {
     if (unreadable.some((kind) => error instanceof kind)) throw badRequest((error as Error).message);
     throw error;
   }
+}
+
+/** Any group's DeleteOptions will do, whatever the version. @throws ApiError 400 */
+function checkOptionsKind(kind: string): void {
+  if (kind !== "" && kind !== "DeleteOptions") throw badRequest("decoded object cannot be converted to DeleteOptions");
 }
 
 function deleteOptionsOfQuery(query: URLSearchParams): RawDeleteOptions {

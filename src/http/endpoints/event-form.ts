@@ -62,6 +62,7 @@ function shownBookmark(resolved: Resolved, metadata: BookmarkMetadata): Shown {
     kind: object.kind as string,
     json: () => encodeWithVersion(object, schema).json,
     message: () => encodeProtobuf({ metadata }, schema),
+    schema: resolved.resource.definition.custom ? undefined : schema,
   };
 }
 

@@ -1,5 +1,6 @@
 /** PATCH of an object, or of a view of it (`/status`, `/scale` …). Source: resource-api §4.2, §4.5. */
 import { unsupportedMediaType } from "../../api/errors.ts";
+import { applyPatchCborType } from "../../lib/cbor/media-types.ts";
 import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { readPatchOptions, type WriteOptions } from "../../registry/options.ts";
@@ -23,7 +24,12 @@ const patchers: Readonly<Record<string, (body: Buffer, options: WriteOptions) =>
 const applyPatchType = "application/apply-patch+yaml";
 
 /** What custom resources take, as their refusal names it: nothing says which of their lists merge. */
-const customPatchTypes = ["application/json-patch+json", "application/merge-patch+json", applyPatchType];
+const customPatchTypes = ["application/json-patch+json", "application/merge-patch+json", applyPatchType, applyPatchCborType];
+
+/** Whether the media type is that of a server-side apply; in CBOR it is only where that is served. */
+function isApplyPatch(type: string, { gates }: RegistryContext): boolean {
+  return type === applyPatchType || (type === applyPatchCborType && gates.enabled("CBORServingAndStorage"));
+}
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
 export async function patchObject(context: RequestContext, registry: RegistryContext): Promise<void> {
@@ -31,9 +37,12 @@ export async function patchObject(context: RequestContext, registry: RegistryCon
   checkView(context, target);
   const type = contentType(context);
   const { custom } = target.resource.definition;
-  if (type === applyPatchType) return applyObject(context, registry);
+  if (isApplyPatch(type, registry)) return applyObject(context, registry);
   const make = Object.hasOwn(patchers, type) && !(custom && type.includes("strategic")) ? patchers[type] : undefined;
-  if (make === undefined) throw custom ? unsupportedMediaType(customPatchTypes) : unsupportedPatchType();
+  if (make === undefined)
+    throw custom
+      ? unsupportedMediaType(customPatchTypes.filter((name) => name !== applyPatchCborType || isApplyPatch(name, registry)))
+      : unsupportedPatchType();
   const body = await context.exchange.body(bodyBytesMax);
   const options = readPatchOptions(context.info.query, { apply: false });
   const { fieldValidation } = options;
@@ -46,7 +55,8 @@ async function applyObject(context: RequestContext, registry: RegistryContext): 
   const body = await context.exchange.body(bodyBytesMax);
   const options = readPatchOptions(context.info.query, { apply: true });
   const { fieldValidation, force } = options;
-  const request = { ...writeRequest(context, options), body, force, fieldValidation, ifMatch: context.exchange.header("if-match") };
+  const isCbor = contentType(context) === applyPatchCborType;
+  const request = { ...writeRequest(context, options), body, isCbor, force, fieldValidation, ifMatch: context.exchange.header("if-match") };
   if (request.subresource === "scale") await applyScale(context, registry, request);
   else sendWritten(context, await apply(registry, request));
 }

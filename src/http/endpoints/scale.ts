@@ -71,7 +71,7 @@ function sendScale(context: RequestContext, scale: KubeObject): void {
   const { shape } = representation;
   const { kind, schema } = scaleKind(context);
   const encode = (): VersionedJson => encodeWithVersion(scale, schema);
-  const shown: Shown = { apiVersion: scaleVersion, kind, json: () => encode().json, message: () => encodeProtobuf(scale, schema) };
+  const shown: Shown = { apiVersion: scaleVersion, kind, json: () => encode().json, message: () => encodeProtobuf(scale, schema), schema };
   if (shape.kind === "metadata") {
     checkSingle(shape, { group: "autoscaling", kind, custom: false });
     return sendShown(context, 200, metadataShown(shown, shape, { custom: false }));

@@ -1,4 +1,5 @@
 /** What is shown of objects, and how it is written: two choices that know nothing of each other. Source: resource-api §4.4. */
+import type { Struct } from "../../lib/schema/schema.ts";
 import type { ListMeta } from "../../registry/list.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { EventFraming } from "./event-framing.ts";
@@ -14,6 +15,8 @@ export interface Shown {
   line?(): Buffer;
   /** In protobuf, without envelope. */
   message(): Buffer;
+  /** What the JSON is made by; undefined for what nothing describes: custom resources, Tables. */
+  readonly schema: Struct | undefined;
 }
 
 /** The objects of one resource as one request sees them. */
@@ -26,6 +29,8 @@ export interface View {
   readonly itemHead: Buffer;
   item(entry: Entry): { readonly json: Buffer; readonly itemOffset: number };
   readonly itemTail: Buffer;
+  /** Of items. */
+  readonly schema: Struct | undefined;
   /** What a list without items has for them. */
   readonly noItems: "[]" | "null";
   /** @param keep false: for once, in a list so long that keeping it would push out all others */

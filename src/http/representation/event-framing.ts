@@ -1,4 +1,7 @@
 /** How the events of a watch follow each other in its answer. Source: resource-api §4.4; upstream's streaming serializers. */
+import { cborSequenceType } from "../../lib/cbor/media-types.ts";
+import { major, selfDescribed } from "../../lib/cbor/wire.ts";
+import { Writer as CborWriter } from "../../lib/cbor/writer.ts";
 import { Writer } from "../../lib/protobuf/writer.ts";
 import type { PieceMemory } from "./pieces.ts";
 
@@ -38,6 +41,14 @@ export function protobufFrames(mediaType: string): EventFraming {
     isText: false,
   };
 }
+
+/** Maps of a type and an object, one after the other. */
+export const cborItems: EventFraming = {
+  contentType: cborSequenceType,
+  join: joinItems,
+  message: (event) => joinItems([event]),
+  isText: false,
+};
 
 const heads = {
   ADDED: Buffer.from('{"type":"ADDED","object":'),
@@ -86,4 +97,26 @@ function writeFrame(writer: Writer, { type, object }: FramedEvent): void {
   const length = Buffer.alloc(frameHead);
   length.writeUInt32BE(writer.length - end);
   writer.bytes(length);
+}
+
+const cborHeads = {
+  ADDED: cborHead("ADDED"),
+  MODIFIED: cborHead("MODIFIED"),
+  DELETED: cborHead("DELETED"),
+  BOOKMARK: cborHead("BOOKMARK"),
+  ERROR: cborHead("ERROR"),
+};
+
+function cborHead(type: string): Buffer {
+  const writer = new CborWriter(32);
+  writer.bytes(selfDescribed);
+  writer.head(major.map, 2);
+  writer.text("type");
+  writer.text(type);
+  writer.text("object");
+  return writer.finish();
+}
+
+function joinItems(events: readonly FramedEvent[]): Buffer {
+  return Buffer.concat(events.flatMap(({ type, object }) => [cborHeads[type], object]));
 }

@@ -12,6 +12,9 @@ export function metaObject(object: { readonly kind: string; readonly apiVersion?
     kind,
     json: () => Buffer.from(JSON.stringify(object)),
     message: () => encodeProtobuf(object, schemaOf(apiVersion, kind)),
+    get schema() {
+      return schemaOf(apiVersion, kind);
+    },
   };
 }
 

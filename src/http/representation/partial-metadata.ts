@@ -43,6 +43,7 @@ export function metadataView({ version }: Pick<MetadataShape, "version">, resolv
     apiVersion: `meta.k8s.io/${version}`,
     kind,
     listKind: `${kind}List`,
+    schema: builtinSchema(`${metaPackage}.${kind}`),
     of: (entry) => ({ ...shownOf(() => metadata(entry), version), message: () => message(entry, { keep: true }) }),
     itemHead: heads[version],
     item: (entry) => ({ json: metadata(entry), itemOffset: 0 }),
@@ -65,6 +66,7 @@ function shownOf(metadata: () => Buffer, version: Version): Shown {
     kind,
     json: () => Buffer.concat([heads[version], metadata(), tail]),
     message: () => messageOf(metadata()),
+    schema: builtinSchema(`${metaPackage}.${kind}`),
   };
 }
 

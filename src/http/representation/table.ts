@@ -16,7 +16,7 @@ export type TableForm = Pick<Shape & { kind: "table" }, "version" | "includeObje
 
 /** @param json makes it */
 export function tableShown({ version }: Pick<TableForm, "version">, json: () => Buffer): Shown {
-  return { apiVersion: `meta.k8s.io/${version}`, kind: "Table", json, message: () => assert.fail("a Table has no message") };
+  return { apiVersion: `meta.k8s.io/${version}`, kind: "Table", json, message: () => assert.fail("a Table has no message"), schema: undefined };
 }
 
 /** @param now milliseconds since 1970, which ages count to @returns compact JSON */

@@ -16,13 +16,15 @@ export function objectView(resolved: Resolved): View {
   const apiVersion = formatGroupVersion(definition.group, resolved.version.version);
   const isStored = isStoredVersion(resolved);
   const atVersion = isStored ? (entry: Entry): VersionedJson => entry : (entry: Entry): VersionedJson => entryAtVersion(entry, resolved);
+  const schema = custom ? undefined : resolved.version.schema;
   return {
     apiVersion,
     kind,
     listKind,
+    schema,
     of: isStored
-      ? (entry) => ({ apiVersion, kind, json: () => entry.json, line: () => entry.line, message: () => entryMessage(entry, resolved) })
-      : (entry) => ({ apiVersion, kind, json: () => atVersion(entry).json, message: () => entryMessage(entry, resolved) }),
+      ? (entry) => ({ apiVersion, kind, schema, json: () => entry.json, line: () => entry.line, message: () => entryMessage(entry, resolved) })
+      : (entry) => ({ apiVersion, kind, schema, json: () => atVersion(entry).json, message: () => entryMessage(entry, resolved) }),
     itemHead: custom ? nothing : openBrace,
     item: custom ? (entry) => ({ json: atVersion(entry).json, itemOffset: 0 }) : atVersion,
     itemTail: nothing,
@@ -45,5 +47,6 @@ export function wholeObject(object: KubeObject, resolved: Resolved): Shown {
     kind: definition.kind,
     json: () => encodeAtVersion(object, resolved).json,
     message: () => objectMessage(object, resolved),
+    schema: definition.custom ? undefined : resolved.version.schema,
   };
 }

@@ -33,8 +33,8 @@ export function decodeCbor(bytes: Buffer, schema: Struct, { strict }: { readonly
   return { object: new Decoder(bytes, false).struct(schema).object, problems: [unknown] };
 }
 
-/** What no schema describes: a map. @returns undefined for null @throws CborError */
-export function decodeAnyCbor(bytes: Buffer): Record<string, unknown> | undefined {
+/** What no schema describes: a map, as which null counts too. @throws CborError */
+export function decodeAnyCbor(bytes: Buffer): Record<string, unknown> {
   checkWellFormed(bytes);
   return new Decoder(bytes, false).map();
 }
@@ -75,7 +75,11 @@ const intNode = new DecodeNode({ kind: "int32" }, ["int32"]);
 const mapNode = new DecodeNode({ kind: "map", values: any, atomic: false }, ["map[string]interface {}", "interface {}"]);
 
 /** Types that upstream reads with code of their own, to which tags around them do not reach. */
-const ownDecoders: ReadonlySet<string> = new Set(["any", "quantity", "time", "microtime", "duration", "intOrString"]);
+const ownDecoders: ReadonlySet<string> = new Set(["quantity", "time", "microtime", "duration", "intOrString"]);
+
+function hasOwnDecoder({ kind, type }: DecodeNode): boolean {
+  return ownDecoders.has(kind) || (type.kind === "any" && type.definition !== "");
+}
 
 /** What upstream keeps as it came, and looks into when all else was read. */
 const transcodedIn: Readonly<Record<string, string>> = {
@@ -107,10 +111,10 @@ class Decoder {
     return { object: value === absent || value === null ? {} : (value as Record<string, unknown>), unknown: undefined };
   }
 
-  map(): Record<string, unknown> | undefined {
+  map(): Record<string, unknown> {
     const value = this.#value(mapNode);
     this.#refuse();
-    return value === null ? undefined : (value as Record<string, unknown>);
+    return value as Record<string, unknown>;
   }
 
   #refuse(): void {
@@ -119,8 +123,8 @@ class Decoder {
   }
 
   #value(node: DecodeNode): unknown {
-    const own = ownDecoders.has(node.kind);
-    if (!own && this.#reader.major !== major.tag) return this.#content(node);
+    const own = hasOwnDecoder(node);
+    if (!own && node.kind !== "any" && this.#reader.major !== major.tag) return this.#content(node);
     const outer = this.#later;
     if (own) this.#later = 0;
     const last = this.#tags();
@@ -197,6 +201,7 @@ class Decoder {
     let complaint: Complaint | undefined;
     const pairs = this.#enter();
     for (let index = 0; this.#more(pairs, index); index++) {
+      const isName = this.#reader.major === major.bytes || this.#reader.major === major.text; // Behind a tag it is none.
       const key = this.#fieldName();
       const keyComplaint = this.#take();
       if (keyComplaint !== undefined) complaint ??= keyComplaint;
@@ -204,7 +209,7 @@ class Decoder {
         this.#reader.skip();
         continue;
       }
-      const field = typeof key === "string" ? plan.fields.get(key) : undefined;
+      const field = isName ? plan.fields.get(key as string) : undefined;
       if (field === undefined ? this.#strict || strangers.has(key) : seen.has(field)) {
         complaint = field === undefined && this.#strict ? unknownField(index) : duplicateKey(key, index);
         this.#leaveEarly(pairs, index);
@@ -270,18 +275,24 @@ class Decoder {
 
   #map(node: DecodeNode): Record<string, unknown> {
     const { held } = node;
+    const keyNode = keyNodeOf(node);
     const object: Record<string, unknown> = {};
     let complaint: Complaint | undefined;
+    let key = "";
     const pairs = this.#enter();
     for (let index = 0; this.#more(pairs, index); index++) {
-      const given = this.#value(textNode);
-      const badKey = this.#take();
-      if (badKey !== undefined) {
-        complaint ??= badKey;
-        this.#reader.skip();
-        continue;
+      if (this.#reader.next === nullByte)
+        this.#reader.at++; // To upstream the key before it once more, so that it is a duplicate.
+      else {
+        const given = this.#value(keyNode);
+        const badKey = this.#take();
+        if (badKey !== undefined) {
+          complaint ??= badKey;
+          this.#reader.skip();
+          continue;
+        }
+        key = given as string;
       }
-      const key = given as string;
       const value = this.#held(held);
       const found = this.#take();
       if (found !== undefined) {
@@ -583,6 +594,13 @@ class Decoder {
     this.#complaint = undefined;
     return complaint;
   }
+}
+
+/** A text, under the name that Go's type has for keys. */
+function keyNodeOf(node: DecodeNode): DecodeNode {
+  const [name = ""] = node.goTypes;
+  const [, key = name.endsWith(".ResourceList") ? "v1.ResourceName" : "string"] = /^map\[([^\]]+)\]/.exec(name) ?? [];
+  return key === "string" ? textNode : new DecodeNode(text, [key]);
 }
 
 const formMajors: Readonly<Record<string, number>> = { struct: major.map, list: major.array, bool: major.simple };

@@ -1,5 +1,7 @@
 /** The body of a server-side apply: YAML, which JSON is. Source: resource-api §4.10, §4.11; apiserver's patch handler. */
 import { badRequest } from "../../api/errors.ts";
+import { decodeAnyCbor } from "../../lib/cbor/decode.ts";
+import { CborError } from "../../lib/cbor/wire.ts";
 import { goKindOf, resolveLiterals } from "../../lib/json/parse.ts";
 import { JsonSyntaxError } from "../../lib/json/syntax-error.ts";
 import { decodeYaml, strictYamlError, YamlError } from "../../lib/yaml/decode.ts";
@@ -17,6 +19,16 @@ export interface ApplyBody {
 export function readApplyBody(bytes: Buffer): ApplyBody {
   const value = readJson(bytes);
   return value === undefined ? readYaml(bytes) : { value, strictErrors: [] };
+}
+
+/** Keys that are set twice are refused whatever field validation says. @throws ApiError 400 with upstream's text, which speaks of YAML here too */
+export function readCborApplyBody(bytes: Buffer): ApplyBody {
+  try {
+    return { value: decodeAnyCbor(bytes), strictErrors: [] };
+  } catch (error) {
+    if (error instanceof CborError) throw badRequest(`error decoding YAML: ${error.message}`);
+    throw error;
+  }
 }
 
 const openingBrace = 0x7b;
