@@ -1,6 +1,6 @@
 /**
  * What upstream says of rules: when their definition is written, what they may cost, what they say of objects, and what that costs.
- * `go run .` in scripts/cel-rules-golden makes testdata/rules.jsonl and testdata/random-rules.jsonl anew from their rows.
+ * `go run .` in scripts/cel-rules-golden makes each file in testdata/ but policies.jsonl anew from its rows.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -42,8 +42,8 @@ function parse(line: string): Row & Answers {
   );
 }
 
-/** `rules.jsonl` was written by hand, `random-rules.jsonl` made at random over data of all types. */
-const rows = ["rules.jsonl", "random-rules.jsonl"].flatMap((file) =>
+/** `rules.jsonl` was written by hand; the others were made at random: rules over data of all types, and schemas with old and new objects. */
+const rows = ["rules.jsonl", "random-rules.jsonl", "random-schemas.jsonl"].flatMap((file) =>
   readFileSync(join(import.meta.dirname, "testdata", file), "utf8")
     .trimEnd()
     .split("\n")
