@@ -14,6 +14,15 @@ import {
   formatSeconds,
   formatTimestamp,
 } from "../../lib/cel/index.ts";
+import { InputError } from "./documents.ts";
+
+/** Elements of one list that are shown: adding lists to themselves costs next to nothing, and gives lists of any length. */
+const shownMax = 1_000_000;
+
+function elementsOf(list: CelList): CelValue[] {
+  if (list.size > shownMax) throw new InputError(`the value has a list of ${list.size} elements, which is too long to be shown`);
+  return Array.from({ length: list.size }, (_, at) => list.at(at));
+}
 
 /** `{"a": [1, 2u, 1.5]}`, `duration("1s")`, `optional.of(1)`. */
 export function formatValue(value: CelValue): string {
@@ -24,7 +33,7 @@ export function formatValue(value: CelValue): string {
   if (value instanceof CelDouble)
     return Number.isInteger(value.value) && Math.abs(value.value) < 1e6 ? `${value.value}.0` : formatDouble(value.value);
   if (value instanceof Uint8Array) return `b"${[...value].map(formatByte).join("")}"`;
-  if (value instanceof CelList) return `[${Array.from({ length: value.size }, (_, at) => formatValue(value.at(at))).join(", ")}]`;
+  if (value instanceof CelList) return `[${elementsOf(value).map(formatValue).join(", ")}]`;
   if (value instanceof CelMap)
     return `{${entriesOf(value)
       .map(([key, member]) => `${formatValue(key)}: ${formatValue(member)}`)
@@ -51,7 +60,7 @@ export function jsonOf(value: CelValue): string {
   if (typeof value === "bigint") return String(value);
   if (value instanceof CelDouble) return Number.isFinite(value.value) ? JSON.stringify(value.value) : JSON.stringify(formatDouble(value.value));
   if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString("base64"));
-  if (value instanceof CelList) return `[${Array.from({ length: value.size }, (_, at) => jsonOf(value.at(at))).join(",")}]`;
+  if (value instanceof CelList) return `[${elementsOf(value).map(jsonOf).join(",")}]`;
   if (value instanceof CelMap)
     return `{${entriesOf(value)
       .map(([key, member]) => `${JSON.stringify(keyText(key))}:${jsonOf(member)}`)

@@ -41,7 +41,10 @@ export type Tagged =
 
 /** Deeper values are refused. */
 const depthMax = 1000;
+/** Of one list: adding lists to themselves costs next to nothing. */
+const elementsMax = 10_000_000;
 
+/** @throws RangeError for what is too deep or too long */
 export function taggedOf(value: CelValue, depth = 0): Tagged {
   if (depth > depthMax) throw new RangeError(`a value nests deeper than ${depthMax} levels`);
   if (value === null) return { null: true };
@@ -52,6 +55,7 @@ export function taggedOf(value: CelValue, depth = 0): Tagged {
   if (value instanceof CelDouble) return { double: Object.is(value.value, -0) ? "-0" : String(value.value) };
   if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString("base64") };
   if (value instanceof CelTypeValue) return { type: value.name };
+  if (value instanceof CelList && value.size > elementsMax) throw new RangeError(`a list of ${value.size} elements is too long to be written`);
   if (value instanceof CelList) return { list: Array.from({ length: value.size }, (_, at) => taggedOf(value.at(at), depth + 1)) };
   if (value instanceof CelMap) return { map: value.keys().map((key) => [taggedOf(key), taggedOf(value.find(key) as CelValue, depth + 1)]) };
   if (value instanceof CelObject) return { opaque: value.typeName, text: value.typeName };

@@ -17,12 +17,37 @@ export class ArrayList extends CelList {
   }
 }
 
-/** Both, one after the other, without a copy. */
+/** Both, one after the other. What is long is not copied: a list that is added to itself again and again must cost no more than upstream charges. */
 export function concatLists(left: CelList, right: CelList): CelList {
   const own = left.concat(right);
   if (own !== undefined) return own;
   if (right.size === 0) return left;
-  return left.size === 0 ? right : new GrowingList(left, right);
+  if (left.size === 0) return right;
+  return right.size > copiedMax || (left.size > copiedMax && !(left instanceof GrowingList))
+    ? new JoinedList(left, right)
+    : new GrowingList(left, right);
+}
+
+/** Elements that are copied rather than kept in two lists. */
+const copiedMax = 100;
+
+/** Two lists that stay what they are. They nest as deep as expressions do. */
+class JoinedList extends CelList {
+  readonly size: number;
+  readonly #left: CelList;
+  readonly #right: CelList;
+
+  constructor(left: CelList, right: CelList) {
+    super();
+    this.size = left.size + right.size;
+    if (!Number.isSafeInteger(this.size)) throw new RangeError("a list has more elements than can be counted");
+    this.#left = left;
+    this.#right = right;
+  }
+
+  at(index: number): CelValue {
+    return index < this.#left.size ? this.#left.at(index) : this.#right.at(index - this.#left.size);
+  }
 }
 
 /**
