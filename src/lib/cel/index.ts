@@ -16,6 +16,7 @@ export { twoVariableComprehensions } from "./functions/two-variable.ts";
 export { kubernetesEnvironment, kubernetesLibraries } from "./kubernetes-environment.ts";
 export * from "./library.ts";
 export type { Activation, Evaluated, EvaluationOptions, Program } from "./program.ts";
+export * from "./schema-types/index.ts";
 export { type Tagged, taggedOf, untagged } from "./tagged.ts";
 export * from "./types.ts";
 export { homogeneousLiterals, literalArguments, type ValidatedExpr, type Validator } from "./validators.ts";
