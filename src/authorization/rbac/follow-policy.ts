@@ -41,7 +41,7 @@ export function followPolicy({
       cache: store.cache,
       prefix,
       clock,
-      set: (entry) => take(entry.key, store.decode(entry)),
+      set: (entry) => take(entry.key, JSON.parse(entry.json.toString())), // Texts alone are read of it.
       gone: ({ key }) => take(key, undefined),
       *known() {
         for (const key of keys()) if (key.startsWith(prefix)) yield key;
