@@ -82,6 +82,7 @@ test("what is established stays so, whatever names it asks for", () => {
 
 test("a webhook whose authority cannot be read is not asked", () => {
   const conversion = (caBundle: string) => ({
+    metadata: {},
     spec: { conversion: { strategy: "Webhook", webhook: { clientConfig: { url: "https://x", caBundle } } } },
   });
   assert.equal(establish(conversion("AAAA")).reason, "InvalidCABundle");
@@ -100,7 +101,7 @@ test("a condition's time is that of its last transition", () => {
 });
 
 test("schemas that are not structural", () => {
-  const schema = (openAPIV3Schema: object) => ({ spec: { versions: [{ name: "v1", schema: { openAPIV3Schema } }] } });
+  const schema = (openAPIV3Schema: object) => ({ metadata: {}, spec: { versions: [{ name: "v1", schema: { openAPIV3Schema } }] } });
   assert.equal(nonStructural(schema({ type: "object" })), undefined);
   const path = "spec.versions[0].schema.openAPIV3Schema";
   assert.equal(
@@ -113,7 +114,10 @@ test("schemas that are not structural", () => {
     reason: "StructuralError",
     message: "failed to check validation schema for version v1: OpenAPIV3Schema '$ref' is not supported",
   });
-  assert.equal(nonStructural({ spec: { preserveUnknownFields: true } })?.message, "spec.preserveUnknownFields: Invalid value: true: must be false");
+  assert.equal(
+    nonStructural({ metadata: {}, spec: { preserveUnknownFields: true } })?.message,
+    "spec.preserveUnknownFields: Invalid value: true: must be false",
+  );
 });
 
 const approvalRows: [group: string, annotation: string, reason: string | undefined][] = [

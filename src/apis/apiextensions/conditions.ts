@@ -6,7 +6,7 @@ import { formatTime } from "../../api/clock.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { deepEqual } from "../../lib/json/values.ts";
+import { cloneJson, deepEqual } from "../../lib/json/values.ts";
 import { NotStructuralError, parseStructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { apiApproval, isProtectedGroup } from "./api-approval.ts";
 import { caBundleProblem } from "./ca-bundle.ts";
@@ -96,7 +96,8 @@ function establishing(definition: KubeObject, names: Condition): Condition {
 }
 
 /** Said of a definition whose names are accepted, when it is served; one that asks a webhook which cannot be trusted is not. */
-export function establish({ spec = {} }: { readonly spec?: DefinitionSpec }): Condition {
+export function establish(definition: KubeObject): Condition {
+  const spec: DefinitionSpec = definition.spec ?? {};
   const bundle = spec.conversion?.webhook?.clientConfig?.caBundle ?? "";
   if (bundle !== "" && caBundleProblem(bundle) !== undefined) {
     return { type: "Established", status: "False", reason: "InvalidCABundle", message: "The conversion webhook CABundle is invalid" };
@@ -129,7 +130,8 @@ export function setCondition(definition: KubeObject, condition: Condition, now: 
 }
 
 /** Undefined where all schemas are structural: then there is no such condition. Only definitions of old can be otherwise. */
-export function nonStructural({ spec = {} }: { readonly spec?: DefinitionSpec }): Condition | undefined {
+export function nonStructural(definition: KubeObject): Condition | undefined {
+  const spec: DefinitionSpec = definition.spec ?? {};
   const errors = new FieldErrors();
   if (spec.preserveUnknownFields === true) errors.invalid("spec.preserveUnknownFields", true, "must be false");
   for (const [index, { name = "", schema }] of (spec.versions ?? []).entries()) {
@@ -161,4 +163,29 @@ export function approvalCondition(definition: KubeObject): Condition | undefined
   const { state, reason } = apiApproval(definition);
   const status = state === "approved" ? "True" : "False";
   return { type: "KubernetesAPIApprovalPolicyConformant", status, reason: approvalReasons[state], message: reason };
+}
+
+/**
+ * The status as it should be, but for being served, which only who serves can say.
+ * @returns undefined when it is so already
+ */
+export function nextStatus(definition: KubeObject, used: UsedNames, now: number): KubeObject["status"] {
+  const next = cloneJson(definition);
+  next.status ??= {};
+  let changed = false;
+  if (!deepEqual(definition.spec?.names, definition.status?.acceptedNames)) {
+    const { acceptedNames, conditions } = acceptNames(definition, used);
+    changed = !deepEqual(acceptedNames, next.status.acceptedNames);
+    next.status.acceptedNames = acceptedNames;
+    for (const condition of conditions) changed = setCondition(next, condition, now) || changed;
+  }
+  const structure = nonStructural(definition);
+  if (structure !== undefined) changed = setCondition(next, structure, now) || changed;
+  else if (findCondition(next, "NonStructuralSchema") !== undefined) {
+    next.status.conditions = next.status.conditions.filter(({ type }: Condition) => type !== "NonStructuralSchema");
+    changed = true;
+  }
+  const approval = approvalCondition(definition);
+  if (approval !== undefined) changed = setCondition(next, approval, now) || changed;
+  return changed ? next.status : undefined;
 }

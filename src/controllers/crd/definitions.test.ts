@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { KubeObject } from "../../api/object.ts";
+import { establish, isConditionTrue, nextStatus, setCondition, usedNames } from "../../apis/apiextensions/conditions.ts";
+import { customDefinition } from "../../apis/apiextensions/custom-definition.ts";
+import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
+import { openMemoryRegistry, type Place } from "../../testing/memory-registry.ts";
+import { definitionController } from "./definitions.ts";
+
+const memory = await openMemoryRegistry();
+const catalog = memory.registry.catalog as MutableCatalog;
+const released: ResourceDefinition[] = [];
+const rules = {
+  usedNames,
+  nextStatus,
+  establish,
+  isConditionTrue,
+  setCondition,
+  customDefinition: (definition: KubeObject) => customDefinition(definition, { objectRules: undefined }),
+};
+const quiet = () => {};
+const logger = { debug: quiet, info: quiet, warn: (text: string, fields?: object) => console.error(text, fields), error: quiet };
+const controller = definitionController({ registry: memory.registry, catalog, rules, release: (definition) => released.push(definition), logger });
+controller.start();
+await controller.ready;
+after(async () => {
+  await controller.stop();
+  await memory.close();
+});
+
+const place: Place = ["apiextensions.k8s.io/customresourcedefinitions", ""];
+
+function definition(plural: string, kind: string, properties: object = {}): KubeObject {
+  const schema = { openAPIV3Schema: { type: "object", properties } };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.example.com` },
+    spec: {
+      group: "example.com",
+      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
+      scope: "Namespaced",
+      conversion: { strategy: "None" },
+      versions: [{ name: "v1", served: true, storage: true, schema }],
+    },
+  };
+}
+
+/** Waits for what the controller does, which is at most so many turns. */
+async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 2000; turn++) {
+    if (await holds()) return;
+    await new Promise(setImmediate);
+  }
+  assert.fail(`never: ${holds}`);
+}
+
+const conditionOf = async (name: string, type: string): Promise<string | undefined> => {
+  const conditions: { type: string; status: string; reason: string }[] = (await memory.find(place, name))?.status?.conditions ?? [];
+  const found = conditions.find((condition) => condition.type === type);
+  return found && `${found.status} ${found.reason}`;
+};
+
+test("a definition gets its names, is established, and its kind is in the catalogue by then", async () => {
+  await memory.create(place, definition("widgets", "Widget"));
+  await eventually(async () => (await conditionOf("widgets.example.com", "Established")) === "True InitialNamesAccepted");
+  assert.equal(await conditionOf("widgets.example.com", "NamesAccepted"), "True NoConflicts");
+  assert.ok(catalog.find("example.com", "v1", "widgets"));
+  const stored = await memory.find(place, "widgets.example.com");
+  assert.deepEqual(stored?.status.acceptedNames, stored?.spec.names);
+});
+
+test("of two that want one kind the later waits, and gets it when the other goes", async () => {
+  await memory.create(place, definition("gadgets", "Widget"));
+  await eventually(async () => (await conditionOf("gadgets.example.com", "NamesAccepted")) === "False ListKindConflict");
+  assert.equal(await conditionOf("gadgets.example.com", "Established"), "False NotAccepted");
+  assert.equal(catalog.find("example.com", "v1", "gadgets"), undefined);
+  await memory.delete(place, "widgets.example.com");
+  await eventually(async () => (await conditionOf("gadgets.example.com", "Established")) === "True InitialNamesAccepted");
+  assert.equal(catalog.find("example.com", "v1", "widgets"), undefined);
+  assert.ok(catalog.find("example.com", "v1", "gadgets"));
+});
+
+test("a changed schema is another definition; changed metadata is not", async () => {
+  const before = catalog.generation;
+  await memory.change(place, "gadgets.example.com", (object) => {
+    object.metadata.labels = { a: "b" };
+  });
+  await memory.change(place, "gadgets.example.com", (object) => {
+    object.spec.versions[0].schema.openAPIV3Schema.properties = { spec: { type: "object" } };
+  });
+  const releasedBefore = released.length;
+  await eventually(() => catalog.generation > before);
+  await eventually(() => released.length >= releasedBefore);
+  assert.equal(catalog.generation, before + 2); // Out, and in.
+  assert.equal(released.at(-1)?.resource, "gadgets");
+});

@@ -1,0 +1,164 @@
+/**
+ * Brings definitions to be served: gives them their names, says so in their conditions, and puts their kinds into the catalogue.
+ * Source: k8s.io/apiextensions-apiserver pkg/controller/status, establish
+ */
+import { notFound } from "../../api/errors.ts";
+import type { Logger } from "../../api/logger.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
+import { update } from "../../registry/update.ts";
+import type { MutableCatalog, Resolved, ResourceDefinition } from "../../resource/contract.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import { type Follower, followCache } from "../../watch-cache/follow.ts";
+import type { Controller } from "../contract.ts";
+import { writesAs } from "../controller-write.ts";
+import { openWorkQueue } from "../work-queue.ts";
+import type { DefinitionRules } from "./contract.ts";
+import { type InstalledKinds, installedKinds } from "./installed-kinds.ts";
+
+const writes = writesAs("apiextensions-apiserver");
+/** Definitions known at once; more are looked at when the list is read again. */
+const definitionsMax = 10_000;
+const firstDelayMs = 50;
+const delayMaxMs = 5_000;
+
+export interface DefinitionControllerOptions {
+  readonly registry: RegistryContext;
+  readonly catalog: MutableCatalog;
+  readonly rules: DefinitionRules;
+  readonly release: (definition: ResourceDefinition) => void;
+  readonly logger: Logger;
+}
+
+export interface DefinitionController extends Controller {
+  /** Resolves when the definitions that were there at the start are served, or could not be read. */
+  readonly ready: Promise<void>;
+}
+
+export function definitionController(options: DefinitionControllerOptions): DefinitionController {
+  const { registry, logger } = options;
+  const target = registry.catalog.find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+  if (target === undefined) return { start() {}, stop: async () => {}, ready: Promise.resolve() };
+  const definitions = new Definitions(options, target);
+  const queue = openWorkQueue({
+    clock: registry.clock,
+    reconcile: (name) => definitions.reconcile(name, (other) => queue.add(other)),
+    failed: (name, error) =>
+      logger.warn("a definition could not be brought forward, will be tried again", { definition: name, error: String(error) }),
+    concurrency: 1, // Two may want one name.
+    keysMax: definitionsMax,
+    firstDelayMs,
+    delayMaxMs,
+  });
+  let follower: Follower | undefined;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return {
+    ready: promise,
+    start() {
+      follower = definitions.follow((name) => queue.add(name), logger);
+      follower.tried.then(resolve, resolve);
+    },
+    async stop() {
+      follower?.stop();
+      await queue.stop();
+    },
+  };
+}
+
+class Definitions {
+  readonly #options: DefinitionControllerOptions;
+  readonly #target: Resolved;
+  readonly #kinds: InstalledKinds;
+  /** By name, with their groups and accepted names: what names are decided by. */
+  readonly #summaries = new Map<string, KubeObject>();
+
+  constructor(options: DefinitionControllerOptions, target: Resolved) {
+    this.#options = options;
+    this.#target = target;
+    const { catalog, release, rules } = options;
+    this.#kinds = installedKinds({ catalog, release, customDefinition: rules.customDefinition });
+  }
+
+  get #store() {
+    const { store } = this.#target.resource;
+    if (store === undefined) throw new TypeError("definitions are stored");
+    return store;
+  }
+
+  follow(look: (name: string) => void, logger: Logger): Follower {
+    const { cache, form } = this.#store;
+    const nameOf = (key: string): string => key.slice(form.prefix.length);
+    return followCache({
+      cache,
+      prefix: form.prefix,
+      clock: this.#options.registry.clock,
+      set: (entry) => {
+        this.#note(this.#store.decode(entry));
+        look(entry.index.name);
+      },
+      gone: ({ index }: Entry) => look(index.name),
+      known: () => [...this.#summaries.keys()].map((name) => form.prefix + name),
+      missing: (key) => look(nameOf(key)),
+      failed: (error) => logger.warn("definitions could not be listed, will be tried again", { error: String(error) }),
+    });
+  }
+
+  /** What was served before stays so from the first moment on. */
+  #note(definition: KubeObject): void {
+    const { metadata, spec, status } = definition;
+    this.#summaries.set(metadata.name as string, { metadata, spec: { group: spec?.group }, status: { acceptedNames: status?.acceptedNames } });
+    if (this.#options.rules.isConditionTrue(definition, "Established")) this.#kinds.install(definition);
+  }
+
+  /** @returns whether there is nothing left to do */
+  async reconcile(name: string, look: (name: string) => void): Promise<boolean> {
+    const { rules, registry } = this.#options;
+    const entry = this.#store.cache.latest().get(this.#store.keyOf("", name));
+    if (entry === undefined) {
+      this.#remove(name, look);
+      return true;
+    }
+    const definition = this.#store.decode(entry);
+    const now = registry.clock.now();
+    const status = rules.nextStatus(definition, rules.usedNames(this.#summaries.values(), definition.spec?.group ?? ""), now);
+    if (status !== undefined) {
+      await this.#write(definition, status);
+      this.#lookAtOthers(definition, look);
+      return true; // The change brings it back here.
+    }
+    if (!rules.isConditionTrue(definition, "NamesAccepted")) return true;
+    this.#kinds.install(definition);
+    if (rules.isConditionTrue(definition, "Established")) return true;
+    const changed = rules.setCondition(definition, rules.establish(definition), now);
+    if (changed) await this.#write(definition, definition.status);
+    return true;
+  }
+
+  #remove(name: string, look: (name: string) => void): void {
+    const gone = this.#summaries.get(name);
+    this.#summaries.delete(name);
+    this.#kinds.remove(name);
+    if (gone !== undefined) this.#lookAtOthers(gone, look);
+  }
+
+  /** Names may have become free. */
+  #lookAtOthers({ metadata, spec }: KubeObject, look: (name: string) => void): void {
+    for (const [name, other] of this.#summaries) if (name !== metadata.name && other.spec?.group === spec?.group) look(name);
+  }
+
+  /** Only if the definition is still as it was looked at. @throws ApiError 404, 409 */
+  async #write({ metadata, spec }: KubeObject, status: KubeObject["status"]): Promise<void> {
+    const name = metadata.name as string;
+    await update(this.#options.registry, {
+      ...writes.of(this.#target, "", name, "status"),
+      next(current) {
+        if (current === undefined) throw notFound({ group: "apiextensions.k8s.io", resource: "customresourcedefinitions" }, name);
+        const next = current();
+        next.metadata.resourceVersion = metadata.resourceVersion as string;
+        next.status = status;
+        return next;
+      },
+    });
+    this.#summaries.set(name, { metadata, spec: { group: spec?.group }, status: { acceptedNames: status?.acceptedNames } });
+  }
+}

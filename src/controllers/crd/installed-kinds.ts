@@ -1,0 +1,54 @@
+/** Which kinds of definitions are in the catalogue. */
+import { createHash } from "node:crypto";
+import type { KubeObject } from "../../api/object.ts";
+import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
+
+export interface InstalledKinds {
+  /** Puts the kind into the catalogue, in the place of what it was before; nothing happens where nothing changed. */
+  install(definition: KubeObject): void;
+  /** @param name of the definition */
+  remove(name: string): void;
+}
+
+interface Installed {
+  readonly definition: ResourceDefinition;
+  /** Of what it was made from. */
+  readonly hash: string;
+}
+
+export interface InstalledKindsOptions {
+  readonly catalog: MutableCatalog;
+  readonly customDefinition: (definition: KubeObject) => ResourceDefinition | undefined;
+  /** Ends the watches of a kind that has gone, or is another one now, and forgets what was known of its objects. */
+  readonly release: (definition: ResourceDefinition) => void;
+}
+
+export function installedKinds({ catalog, customDefinition, release }: InstalledKindsOptions): InstalledKinds {
+  const installed = new Map<string, Installed>();
+  const remove = (name: string): void => {
+    const known = installed.get(name);
+    if (known === undefined) return;
+    installed.delete(name);
+    catalog.remove(known.definition.group, known.definition.resource);
+    release(known.definition);
+  };
+  return {
+    remove,
+    install(definition) {
+      const name = definition.metadata.name as string;
+      const hash = hashOf(definition);
+      if (installed.get(name)?.hash === hash) return;
+      remove(name);
+      const made = customDefinition(definition);
+      if (made === undefined) return;
+      catalog.add(made);
+      installed.set(name, { definition: made, hash });
+    },
+  };
+}
+
+function hashOf({ metadata, spec, status }: KubeObject): string {
+  const parts = [metadata.uid, spec, status?.acceptedNames];
+  const text = JSON.stringify(parts, (_key, value) => (typeof value === "bigint" ? `${value}n` : value));
+  return createHash("sha256").update(text).digest("base64");
+}
