@@ -81,10 +81,12 @@ function hasOwnDecoder({ kind, type }: DecodeNode): boolean {
   return ownDecoders.has(kind) || (type.kind === "any" && type.definition !== "");
 }
 
+const fieldsV1 = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1";
+
 /** What upstream keeps as it came, and looks into when all else was read. */
 const transcodedIn: Readonly<Record<string, string>> = {
   "io.k8s.apimachinery.pkg.runtime.RawExtension": "failed to transcode RawExtension to JSON: failed to parse RawExtension bytes as CBOR: ",
-  "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1": "failed to transcode FieldsV1 to JSON: metav1.FieldsV1 cbor invalid: ",
+  [fieldsV1]: "failed to transcode FieldsV1 to JSON: metav1.FieldsV1 cbor invalid: ",
 };
 
 class Decoder {
@@ -151,8 +153,11 @@ class Decoder {
 
   #anyValue(node: DecodeNode, lastTag: number): unknown {
     if (node.forms.length > 0) return this.#forms(node, lastTag);
-    const value = lastTag === tag.dateText || lastTag === tag.epoch ? this.#date() : this.#any();
-    const context = transcodedIn[node.type.kind === "any" ? node.type.definition : ""];
+    const definition = node.type.kind === "any" ? node.type.definition : "";
+    const isDate = lastTag === tag.dateText || lastTag === tag.epoch;
+    const mustBeMap = definition === fieldsV1 && lastTag >= 6; // Without a tag upstream takes what is no map for JSON.
+    const value = isDate ? this.#date() : mustBeMap ? this.#content(mapNode) : this.#any();
+    const context = transcodedIn[definition];
     if (context === undefined || this.#complaint === undefined) return value;
     this.#afterwards ??= context + complaintText(this.#complaint);
     this.#complaint = undefined;

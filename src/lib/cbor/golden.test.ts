@@ -1,0 +1,127 @@
+/**
+ * What upstream's own code writes, and what it makes of bytes that were tampered with: scripts/cbor-golden answers the questions in the file, and with
+ * COXSWAIN_TEST_FULL=1 and Go at hand it is asked again.
+ */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { parseGroupVersion } from "../../api/object.ts";
+import { cborItems } from "../../http/representation/event-framing.ts";
+import { builtinSchema, definitionOf } from "../../resource/builtin-schemas.ts";
+import { encodeAny } from "../json/encode-any.ts";
+import { parseJson } from "../json/parse.ts";
+import { decodeJson } from "../schema/decode.ts";
+import { encodeObject } from "../schema/encode.ts";
+import type { Struct } from "../schema/schema.ts";
+import { cborTypeMeta, decodeAnyCbor, decodeCbor } from "./decode.ts";
+import { encodeAnyCbor, encodeCbor } from "./encode.ts";
+import { CborError } from "./wire.ts";
+
+const text = gunzipSync(readFileSync(join(import.meta.dirname, "testdata/golden.jsonl.gz"))).toString();
+
+interface Row {
+  readonly op: "encode" | "encodeAny" | "event" | "decode" | "decodeAny";
+  readonly strict?: boolean;
+  readonly type?: "ADDED";
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly schema: Struct | undefined;
+  /** As it was written: members in order. */
+  readonly json: Buffer;
+  readonly cbor: Buffer;
+  readonly problems?: string;
+  readonly error?: string;
+}
+
+const rows = text.trim().split("\n").map(parseRow);
+
+function parseRow(line: string): Row {
+  const row = JSON.parse(line) as Omit<Row, "schema" | "json" | "cbor"> & { cbor?: string };
+  const start = line.indexOf('"json":');
+  const json = start < 0 ? "" : line.slice(start + '"json":'.length, line.lastIndexOf(',"cbor":'));
+  return { ...row, schema: schemaOf(row), json: Buffer.from(json), cbor: Buffer.from(row.cbor ?? "", "base64") };
+}
+
+/** @returns undefined for custom resources */
+function schemaOf({ apiVersion = "", kind = "" }: Pick<Row, "apiVersion" | "kind">): Struct | undefined {
+  const { group, version } = parseGroupVersion(apiVersion) as { group: string; version: string };
+  const definition = definitionOf(group, version, kind);
+  return definition === undefined ? undefined : builtinSchema(definition);
+}
+
+function objectOf({ json, schema }: Row): Record<string, unknown> {
+  return schema === undefined ? (parseJson(json).value as Record<string, unknown>) : decodeJson(json, schema).object;
+}
+
+function encode(row: Row): Buffer {
+  return row.schema === undefined ? encodeAnyCbor(objectOf(row)) : encodeCbor(objectOf(row), row.schema);
+}
+
+/** @returns JSON, the problems that do not prevent reading, and what does */
+function decode({ cbor, schema, strict = false, apiVersion, kind }: Row): [json: string, problems: string, error: string] {
+  try {
+    if (schema === undefined) return [sorted(encodeAny(decodeAnyCbor(cbor))), "", ""];
+    cborTypeMeta(cbor);
+    const { object, problems } = decodeCbor(cbor, schema, { strict });
+    return [written({ ...object, apiVersion, kind }, schema), problems.map((problem) => `strict decoding error: ${problem}`).join(), ""];
+  } catch (error) {
+    if (error instanceof CborError) return ["", "", error.message];
+    throw error;
+  }
+}
+
+function written(object: object, schema: Struct): string {
+  return sorted(encodeObject(object, schema).json.toString());
+}
+
+/** The same values, whatever the order of members. */
+function sorted(json: string): string {
+  const order = (value: unknown): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map(order);
+    const members = Object.entries(value).map(([key, member]) => [key, order(member)] as const);
+    return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
+  };
+  return JSON.stringify(order(JSON.parse(json)));
+}
+
+function wanted(row: Row): [json: string, problems: string, error: string] {
+  const { schema, json, problems = "", error = "", apiVersion, kind } = row;
+  if (error !== "") return ["", "", error];
+  if (schema === undefined) return [sorted(json.toString().replace(/^null$/, "{}")), problems, ""];
+  return [written({ ...decodeJson(json, schema).object, apiVersion, kind }, schema), problems, ""];
+}
+
+test("objects, events and custom resources are written byte for byte as upstream writes them", () => {
+  for (const row of rows) {
+    if (row.op === "encode" || row.op === "encodeAny") assert.ok(encode(row).equals(row.cbor), `${row.apiVersion} ${row.kind} ${row.json}`);
+    else if (row.op === "event") assert.ok(cborItems.join([{ type: row.type as "ADDED", object: encode(row) }]).equals(row.cbor), row.type);
+  }
+});
+
+test("what upstream wrote reads as the same object", () => {
+  for (const row of rows) {
+    if (row.op !== "encode" || row.schema === undefined) continue;
+    const { object, problems } = decodeCbor(row.cbor, row.schema, { strict: true });
+    assert.deepEqual(problems, []);
+    assert.equal(encodeObject(object, row.schema).json.toString(), encodeObject(objectOf(row), row.schema).json.toString());
+  }
+});
+
+test("of bytes that were tampered with we make what upstream makes of them, in its words", () => {
+  for (const row of rows) {
+    if (row.op === "decode" || row.op === "decodeAny") assert.deepEqual(decode(row), wanted(row), row.cbor.toString("hex"));
+  }
+});
+
+const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+
+test("upstream's code still answers so", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
+  const cwd = join(import.meta.dirname, "../../../scripts/cbor-golden");
+  const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input: text, maxBuffer: 64 << 20 });
+  assert.equal(status, 0, stderr.toString());
+  assert.ok(stdout.toString() === text);
+});
