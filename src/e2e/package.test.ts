@@ -31,6 +31,16 @@ test("the packed package serves as a command and as a library", { skip }, async 
   command.kill("SIGTERM");
   assert.equal(await exited, 0);
 
+  const evaluated = execFileSync(process.execPath, [
+    join(directory, "node_modules/coxswain/dist/main.js"),
+    "cel",
+    "eval",
+    "--expr",
+    "1 + 1",
+    "--json",
+  ]);
+  assert.equal(String(evaluated), '{"value":2,"type":"int","cost":{"actual":1,"estimated":{"min":1,"max":1}}}\n');
+
   const script = 'import { startServer } from "coxswain"; const server = await startServer(); console.log(server.url); await server.close();';
   assert.match(
     execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: directory, encoding: "utf8" }),
