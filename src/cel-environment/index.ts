@@ -25,4 +25,5 @@ export { jsonPatchName, misnamedObjects, WrittenObject, WrittenPatch } from "./m
 export { NoPlainValue, plainValue } from "./plain-value.ts";
 export { OutOfBudget, type PolicyBindings, PolicyEvaluator, type PolicyResult } from "./policy-evaluator.ts";
 export { type NamedExpression, PolicyCompiler, type PolicyVariables } from "./policy-expressions.ts";
+export { type GroupVersionKind, type GroupVersionResource, namespaceValue, type RequestAttributes, requestValue } from "./request-value.ts";
 export { type ValidateOptions, validateRules } from "./validate-rules.ts";

@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { boolType, CelList, type CelType, type CelValue, type JsonValue, listType, nullType, objectType, stringType } from "../lib/cel/index.ts";
+import { intDecl, objectDecl } from "../lib/cel/schema-types/index.ts";
 import { longName } from "./compile-expression.ts";
 import { storedExpressions } from "./environments.ts";
 import { runtimeBudget } from "./limits.ts";
@@ -108,3 +109,23 @@ for (const row of rows) {
   }
   test(`${row.what}: the end`, () => assert.equal(answers.fatal, row.fatal ?? ""));
 }
+
+test("a variable is evaluated, and charged, once for a request", () => {
+  const compiler = new PolicyCompiler(storedExpressions(), { hasParams: false, hasAuthorizer: false, hasPatchTypes: false });
+  compiler.addVariable({ name: "big", expression: "object.l.map(x, x + 1).size()" });
+  const compiled = compiler.compile("variables.big > 0", [boolType]);
+  const object = { l: Array.from({ length: 100 }, (_, index) => index) };
+  const evaluator = compiler.evaluator({ object, oldObject: null, request: null, namespaceObject: null }, 1500);
+  assert.equal(evaluator.evaluate(compiled).value, true);
+  const left = evaluator.budget;
+  assert.equal(evaluator.evaluate(compiled).value, true);
+  assert.deepEqual([left, left - evaluator.budget], [93, 3]);
+});
+
+test("what is wrong with types, as warnings tell it", () => {
+  const objectType = objectDecl("Widget", { replicas: intDecl });
+  const compiler = new PolicyCompiler(storedExpressions(), { hasParams: false, hasAuthorizer: true, hasPatchTypes: false, objectType });
+  assert.equal(compiler.typeIssues("object.replicas > 1 && authorizer.path('/x').check('get').allowed()"), undefined);
+  const undefinedField = "ERROR: <input>:1:7: undefined field 'zzz'\n | object.zzz > 1\n | ......^";
+  assert.equal(compiler.typeIssues("object.zzz > 1"), undefinedField);
+});
