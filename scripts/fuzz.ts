@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz [-- --decoder json|yaml|protobuf] [--inputs 1000000]`: feeds real bodies that were tampered with to the decoders. Fails on anything
+ * `npm run fuzz [-- --decoder json|yaml|protobuf|cbor] [--inputs 1000000]`: feeds real bodies that were tampered with to the decoders. Fails on anything
  * but an object or a 400, on an input that takes longer than ten seconds, and on memory that is not given back. Each input has a seed of its own,
  * from `SEED` on: `SEED=n` with `--inputs 1` feeds input n again.
  */

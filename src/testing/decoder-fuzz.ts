@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { ApiError } from "../api/errors.ts";
 import { parseGroupVersion } from "../api/object.ts";
+import { decodeCbor } from "../lib/cbor/decode.ts";
+import { encodeCbor } from "../lib/cbor/encode.ts";
+import { cborType } from "../lib/cbor/media-types.ts";
 import { decodeProtobuf } from "../lib/protobuf/decode.ts";
 import { encodeProtobuf } from "../lib/protobuf/encode.ts";
 import { conform, decodeJson } from "../lib/schema/decode.ts";
@@ -14,10 +17,10 @@ import { yamlOfJson } from "../lib/yaml/encode.ts";
 import { decodeBody, type ExpectedKind } from "../registry/decode-body.ts";
 import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
 import { builtinCatalog } from "./builtin-catalog.ts";
-import { type Dictionary, jsonWords, messageWords, mutate, yamlWords } from "./mutate.ts";
+import { cborWords, type Dictionary, jsonWords, messageWords, mutate, yamlWords } from "./mutate.ts";
 import { seededRandom } from "./seeded-random.ts";
 
-export const decoderNames = ["json", "yaml", "protobuf"] as const;
+export const decoderNames = ["json", "yaml", "protobuf", "cbor"] as const;
 export type DecoderName = (typeof decoderNames)[number];
 
 /**
@@ -37,7 +40,7 @@ export interface Sample {
 interface Format {
   readonly mediaType: string;
   readonly words: Dictionary;
-  readonly bytesOf: (row: GoldenRow) => Buffer;
+  readonly bytesOf: (row: GoldenRow, schema: Struct) => Buffer;
 }
 
 interface GoldenRow {
@@ -55,6 +58,11 @@ const formats: Readonly<Record<DecoderName, Format>> = {
     mediaType: "application/vnd.kubernetes.protobuf",
     words: messageWords,
     bytesOf: ({ protobuf }) => Buffer.from(protobuf, "base64"),
+  },
+  cbor: {
+    mediaType: cborType,
+    words: cborWords,
+    bytesOf: ({ json }, schema) => encodeCbor(decodeJson(Buffer.from(JSON.stringify(json)), schema).object, schema),
   },
 };
 
@@ -112,12 +120,12 @@ function goldenRows(): GoldenRow[] {
     .map((line) => JSON.parse(line) as GoldenRow);
 }
 
-function sampleOf(row: GoldenRow, bytesOf: (row: GoldenRow) => Buffer): Sample[] {
+function sampleOf(row: GoldenRow, bytesOf: Format["bytesOf"]): Sample[] {
   const { group, version } = parseGroupVersion(row.apiVersion) as { group: string; version: string };
   const definition = definitionOf(group, version, row.kind);
-  const bytes = bytesOf(row);
   if (definition === undefined) return [];
-  return [{ expected: { group, version, kind: row.kind, schema: builtinSchema(definition) }, bytes }];
+  const schema = builtinSchema(definition);
+  return [{ expected: { group, version, kind: row.kind, schema }, bytes: bytesOf(row, schema) }];
 }
 
 /** In every encoding, and in the one that is stored so that it reads as the same. */
@@ -126,5 +134,6 @@ function checkWritable(object: object, schema: Struct): void {
   const again = encodeObject(decodeJson(json, schema).object, schema).json;
   assert.ok(again.equals(json), `stored as ${json}\nand read as ${again}`);
   yamlOfJson(json);
+  decodeCbor(encodeCbor(object, schema), schema, { strict: true });
   conform(decodeProtobuf(encodeProtobuf(object, schema), schema), schema);
 }

@@ -65,6 +65,58 @@ export const messageWords: Dictionary = [
   ...["0a02c328", "1202ffff", "0a03eda080", "e20100", "0a027b7d", "0a055b7b7d5d5d", "0a".repeat(60), "0b".repeat(500)],
 ].map((hex) => Buffer.from(hex, "hex"));
 
+export const cborWords: Dictionary = [
+  ...[
+    "00",
+    "20",
+    "40",
+    "60",
+    "80",
+    "a0",
+    "9f",
+    "bf",
+    "5f",
+    "7f",
+    "ff",
+    "f4",
+    "f5",
+    "f6",
+    "f7",
+    "f0",
+    "f8ff",
+    "1c",
+    "c0",
+    "c1",
+    "c2",
+    "d5",
+    "d6",
+    "d7",
+  ],
+  ...["d9d9f7", "1bffffffffffffffff", "3bffffffffffffffff", "5bffffffffffffffff", "9bffffffffffffffff", "bb0000000000200001", "9b0000000100000000"],
+  ...[
+    "f97e00",
+    "f97c00",
+    "f93c00",
+    "fb7e37e43c8800759c",
+    "62c328",
+    "42c328",
+    "5f4161ff",
+    "9f00ff",
+    "bf416100ff",
+    "a2416100416101",
+    "a1f600",
+    "a18000",
+  ],
+  ...[
+    "c074323032302d30312d30315430303a30303a30305a",
+    "c11a514b67b0",
+    "c11b0000ffffffffffff",
+    "54323032302d30312d30315430303a30303a30305a",
+    "d6426869",
+  ],
+  ...["446b696e64", "4a61706956657273696f6e", "486d65746164617461", "495f5f70726f746f5f5f", "81".repeat(1200), "c6".repeat(300), "9f".repeat(300)],
+].map((hex) => Buffer.from(hex, "hex"));
+
 /**
  * @param others more of the same format, to splice from
  * @returns other bytes in most cases; at most twice as many and a few thousand
