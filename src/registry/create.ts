@@ -11,7 +11,7 @@ import { insert } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { trackManagedFields } from "./managed-fields/track.ts";
 import { checkNamespace, parseResourceVersion } from "./preconditions.ts";
-import { dedupOwnerReferences, fillSystemFields, needsName, wipeSystemFields } from "./prepare.ts";
+import { dedupOwnerReferences, fillSystemFields, needsName, takesAnyFinalizer, wipeSystemFields } from "./prepare.ts";
 import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
 import { strategyContext } from "./strategy-context.ts";
 
@@ -77,7 +77,7 @@ function namespaceOf({ target, namespace }: WriteRequest, object: KubeObject): s
 /** Everything between mutating and validating admission. @returns a promise only when the kind's validation waits @throws ApiError 422 */
 export function prepareNew(registry: RegistryContext, request: WriteRequest, object: KubeObject): void | Promise<void> {
   const { resource } = request.target;
-  const { strategy, namespaced, custom } = resource.definition;
+  const { strategy, namespaced } = resource.definition;
   const context = strategyContext(registry, request.user);
   const { metadata } = object;
   dedupOwnerReferences(metadata, request.warnings, "admitted");
@@ -87,7 +87,7 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
   dropDisabledFields(object, undefined, storeOf(resource).form.schema, (gate) => registry.gates.enabled(gate));
   strategy.prepareForCreate(object, context);
   const errors = new FieldErrors();
-  validateObjectMeta(metadata, { namespaced, validateName: strategy.validateName, custom }, errors);
+  validateObjectMeta(metadata, { namespaced, validateName: strategy.validateName, custom: takesAnyFinalizer(resource.definition) }, errors);
   const finish = (): void => {
     throwInvalid(resource, metadata.name ?? "", errors);
     checkPathSegment(request, object);

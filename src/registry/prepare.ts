@@ -4,7 +4,13 @@ import type { KubeObject, ObjectMeta, OwnerReference } from "../api/object.ts";
 import { addIntegers, deepEqual, identical, setMember } from "../lib/json/values.ts";
 import { equalValues } from "../lib/schema/equal.ts";
 import type { Struct } from "../lib/schema/schema.ts";
+import type { ResourceDefinition } from "../resource/contract.ts";
 import type { RegistryContext } from "./contract.ts";
+
+/** Built-in kinds take finalizers they know or that name whose they are; definitions are no more particular than what they define. */
+export function takesAnyFinalizer({ custom, group }: ResourceDefinition): boolean {
+  return custom || group === "apiextensions.k8s.io";
+}
 
 /** Of what a client sends on create, the server's own fields do not count. */
 export function wipeSystemFields(meta: ObjectMeta): void {

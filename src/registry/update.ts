@@ -14,7 +14,16 @@ import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { checkNoVersion, createAttributes, prepareNew, undoAll } from "./create.ts";
 import { sameButTimes, trackManagedFields } from "./managed-fields/track.ts";
 import { checkIfMatch, checkNames, checkUid, checkVersion } from "./preconditions.ts";
-import { contentDiffers, dedupOwnerReferences, keepAllBut, keepField, keepSystemFields, raiseGeneration, wipeSystemFields } from "./prepare.ts";
+import {
+  contentDiffers,
+  dedupOwnerReferences,
+  keepAllBut,
+  keepField,
+  keepSystemFields,
+  raiseGeneration,
+  takesAnyFinalizer,
+  wipeSystemFields,
+} from "./prepare.ts";
 import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
 import { strategyContext } from "./strategy-context.ts";
 
@@ -106,9 +115,9 @@ async function checkValidUpdate(
   old: KubeObject,
   context: StrategyContext,
 ): Promise<void> {
-  const { strategy, custom } = target.resource.definition;
+  const { strategy } = target.resource.definition;
   const errors = new FieldErrors();
-  validateObjectMetaUpdate(next.metadata, old.metadata, errors, custom);
+  validateObjectMetaUpdate(next.metadata, old.metadata, errors, takesAnyFinalizer(target.resource.definition));
   const validating = rules.validate(next, old, errors, context);
   if (validating !== undefined) await validating;
   throwInvalid(target.resource, name, errors);

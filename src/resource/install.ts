@@ -20,6 +20,8 @@ export interface InstallOptions {
 /** Installs the definitions of one server. */
 export interface Installer {
   install(definition: ResourceDefinition): Resource;
+  /** Forgets what is known of the objects of a definition that is served no more, or is another one now, and ends their watches. */
+  release(definition: ResourceDefinition): void;
   /** By key prefix: definitions that store under the same prefix share one. For shutdown and metrics. */
   caches(): ReadonlyMap<string, WatchCache>;
 }
@@ -28,6 +30,11 @@ export function createInstaller(options: InstallOptions): Installer {
   const shared = new Map<string, SharedCache>();
   return {
     install: (definition) => installResource(definition, { ...options, shared }),
+    release({ storage: form }) {
+      if (form === undefined) return;
+      shared.get(form.prefix)?.cache.close();
+      shared.delete(form.prefix);
+    },
     caches: () => new Map([...shared].map(([prefix, { cache }]) => [prefix, cache])),
   };
 }

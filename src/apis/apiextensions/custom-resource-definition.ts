@@ -6,6 +6,7 @@ import { schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
 import type { Strategy } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, setAbsent, struct } from "../fields.ts";
+import { setCondition } from "./conditions.ts";
 import { type DefinitionVersion, liftSpec, schemasOf } from "./definition.ts";
 import { checkAcceptedNames, checkDefinition, checkDefinitionUpdate } from "./definition-rules.ts";
 import type { RuleChecker } from "./rule-checker.ts";
@@ -24,6 +25,8 @@ export function customResourceDefinitionWith(ruleChecker: RuleChecker | undefine
     validateUpdate: (next, old, errors) => checkDefinitionUpdate(next, old, ruleChecker, errors),
     validateStatusUpdate: (next, _old, errors) => checkAcceptedNames(next.status ?? {}, errors),
     warnings: formatWarnings,
+    holdsDeletion: ({ metadata }) => metadata.deletionTimestamp === undefined,
+    markDeleted,
   });
 }
 
@@ -47,6 +50,16 @@ function addStoredVersion(object: KubeObject): void {
   const status = struct(object, "status");
   const stored: readonly string[] = status.storedVersions ?? [];
   if (!stored.includes(name)) status.storedVersions = [...stored, name];
+}
+
+export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
+
+/** Its objects go first. */
+function markDeleted(object: KubeObject): void {
+  const { finalizers = [], deletionTimestamp } = object.metadata;
+  if (!finalizers.includes(cleanupFinalizer)) object.metadata.finalizers = [...finalizers, cleanupFinalizer];
+  const message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+  setCondition(object, { type: "Terminating", status: "True", reason: "InstanceDeletionPending", message }, Date.parse(deletionTimestamp as string));
 }
 
 /** Formats that mean nothing are let pass and not looked at. Those that were stored before are not told again. */

@@ -12,6 +12,8 @@ export interface DefinitionRules {
   /** The condition of a definition whose names are accepted and whose kind is served. */
   establish(definition: KubeObject): DefinitionCondition;
   isConditionTrue(definition: KubeObject, type: "NamesAccepted" | "Established"): boolean;
+  /** Of definitions whose objects go first. */
+  readonly cleanupFinalizer: string;
   setCondition(definition: KubeObject, condition: DefinitionCondition, now: number): boolean;
 }
 

@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import type { KubeObject } from "../../api/object.ts";
 import { establish, isConditionTrue, nextStatus, setCondition, usedNames } from "../../apis/apiextensions/conditions.ts";
 import { customDefinition } from "../../apis/apiextensions/custom-definition.ts";
+import { cleanupFinalizer } from "../../apis/apiextensions/custom-resource-definition.ts";
 import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
 import { openMemoryRegistry, type Place } from "../../testing/memory-registry.ts";
 import { definitionController } from "./definitions.ts";
@@ -11,6 +12,7 @@ const memory = await openMemoryRegistry();
 const catalog = memory.registry.catalog as MutableCatalog;
 const released: ResourceDefinition[] = [];
 const rules = {
+  cleanupFinalizer,
   usedNames,
   nextStatus,
   establish,
@@ -94,4 +96,23 @@ test("a changed schema is another definition; changed metadata is not", async ()
   await eventually(() => released.length >= releasedBefore);
   assert.equal(catalog.generation, before + 2); // Out, and in.
   assert.equal(released.at(-1)?.resource, "gadgets");
+});
+
+test("a definition that is deleted takes its objects with it", async () => {
+  await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } });
+  const objects: Place = ["example.com/gadgets", "default"];
+  await memory.create(objects, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "a", finalizers: ["example.com/held"] } });
+  await memory.create(objects, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "b" } });
+  await memory.delete(place, "gadgets.example.com");
+  await eventually(async () => (await conditionOf("gadgets.example.com", "Terminating")) === "True InstanceDeletionInProgress");
+  await eventually(async () => (await memory.find(objects, "b")) === undefined);
+  assert.ok(await memory.find(objects, "a"));
+  await memory.change(objects, "a", (object) => {
+    delete object.metadata.finalizers;
+  });
+  for (let tries = 0; (await memory.find(place, "gadgets.example.com")) !== undefined && tries < 100; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 20)); // It is looked at again after a while.
+  }
+  assert.equal(await memory.find(place, "gadgets.example.com"), undefined);
+  await eventually(() => catalog.find("example.com", "v1", "gadgets") === undefined);
 });

@@ -14,6 +14,7 @@ import type { Controller } from "../contract.ts";
 import { writesAs } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";
 import type { DefinitionRules } from "./contract.ts";
+import { countObjects, deleteObjects } from "./custom-objects.ts";
 import { type InstalledKinds, installedKinds } from "./installed-kinds.ts";
 
 const writes = writesAs("apiextensions-apiserver");
@@ -120,6 +121,7 @@ class Definitions {
     }
     const definition = this.#store.decode(entry);
     const now = registry.clock.now();
+    if (definition.metadata.deletionTimestamp !== undefined) return this.#finish(definition, now);
     const status = rules.nextStatus(definition, rules.usedNames(this.#summaries.values(), definition.spec?.group ?? ""), now);
     if (status !== undefined) {
       await this.#write(definition, status);
@@ -127,10 +129,35 @@ class Definitions {
       return true; // The change brings it back here.
     }
     if (!rules.isConditionTrue(definition, "NamesAccepted")) return true;
-    this.#kinds.install(definition);
-    if (rules.isConditionTrue(definition, "Established")) return true;
+    if (!this.#kinds.install(definition) || rules.isConditionTrue(definition, "Established")) return true;
     const changed = rules.setCondition(definition, rules.establish(definition), now);
     if (changed) await this.#write(definition, definition.status);
+    return true;
+  }
+
+  /** Deletes the objects of a definition that is to go, and then lets it go. @returns whether it does */
+  async #finish(definition: KubeObject, now: number): Promise<boolean> {
+    const { rules, registry } = this.#options;
+    const { finalizers = [] } = definition.metadata;
+    if (!finalizers.includes(rules.cleanupFinalizer)) return true; // Somebody else holds it.
+    const name = definition.metadata.name as string;
+    const say = async (status: "True" | "False", reason: string, message: string): Promise<void> => {
+      if (rules.setCondition(definition, { type: "Terminating", status, reason, message }, now)) await this.#write(definition, definition.status);
+    };
+    const kind = this.#kinds.find(name);
+    if (kind !== undefined && (await countObjects(registry, kind)) > 0) {
+      await say("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress");
+      if (!(await deleteObjects(registry, kind))) return false;
+    }
+    await update(registry, {
+      ...writes.of(this.#target, "", name),
+      next(current) {
+        if (current === undefined) throw missing(name);
+        const next = current();
+        next.metadata.finalizers = (next.metadata.finalizers ?? []).filter((finalizer) => finalizer !== rules.cleanupFinalizer);
+        return next;
+      },
+    });
     return true;
   }
 
@@ -152,7 +179,7 @@ class Definitions {
     await update(this.#options.registry, {
       ...writes.of(this.#target, "", name, "status"),
       next(current) {
-        if (current === undefined) throw notFound({ group: "apiextensions.k8s.io", resource: "customresourcedefinitions" }, name);
+        if (current === undefined) throw missing(name);
         const next = current();
         next.metadata.resourceVersion = metadata.resourceVersion as string;
         next.status = status;
@@ -162,3 +189,5 @@ class Definitions {
     this.#summaries.set(name, { metadata, spec: { group: spec?.group }, status: { acceptedNames: status?.acceptedNames } });
   }
 }
+
+const missing = (name: string): Error => notFound({ group: "apiextensions.k8s.io", resource: "customresourcedefinitions" }, name);

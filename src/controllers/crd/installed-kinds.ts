@@ -4,8 +4,10 @@ import type { KubeObject } from "../../api/object.ts";
 import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
 
 export interface InstalledKinds {
-  /** Puts the kind into the catalogue, in the place of what it was before; nothing happens where nothing changed. */
-  install(definition: KubeObject): void;
+  /** Puts the kind into the catalogue, in the place of what it was before; nothing happens where nothing changed. @returns whether it is there */
+  install(definition: KubeObject): boolean;
+  /** @param name of the definition @returns undefined where its kind is not in the catalogue */
+  find(name: string): ResourceDefinition | undefined;
   /** @param name of the definition */
   remove(name: string): void;
 }
@@ -34,15 +36,17 @@ export function installedKinds({ catalog, customDefinition, release }: Installed
   };
   return {
     remove,
+    find: (name) => installed.get(name)?.definition,
     install(definition) {
       const name = definition.metadata.name as string;
       const hash = hashOf(definition);
-      if (installed.get(name)?.hash === hash) return;
+      if (installed.get(name)?.hash === hash) return true;
       remove(name);
       const made = customDefinition(definition);
-      if (made === undefined) return;
+      if (made === undefined) return false;
       catalog.add(made);
       installed.set(name, { definition: made, hash });
+      return true;
     },
   };
 }
