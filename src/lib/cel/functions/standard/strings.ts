@@ -3,7 +3,7 @@ import type { FunctionDeclaration } from "../../declarations.ts";
 import { boolType, bytesType, type CelType, intType, listType, mapType, parameterType, stringType } from "../../types.ts";
 import { sizeOf } from "../../values/containers.ts";
 import { CelFailure } from "../../values/failure.ts";
-import { compileRegex } from "../../values/regex.ts";
+import { compileMatches } from "../../values/regex.ts";
 import type { Result } from "../../values/value.ts";
 import { containment, matching, traversal } from "../costs.ts";
 import { declare, member, overload } from "../declare.ts";
@@ -11,8 +11,8 @@ import { declare, member, overload } from "../declare.ts";
 const two = [stringType, stringType];
 
 function matches(text: string, pattern: string): Result {
-  const regex = compileRegex(pattern);
-  return regex instanceof CelFailure ? regex : regex.matcher(text).find();
+  const test = compileMatches(pattern);
+  return test instanceof CelFailure ? test : test(text);
 }
 
 const sized: readonly [id: string, type: CelType][] = [

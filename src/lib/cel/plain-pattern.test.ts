@@ -1,0 +1,57 @@
+/** Plain patterns mean what RE2 makes of them, and only those are plain that cannot go back. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RE2JS } from "re2js";
+import { seededRandom } from "../../testing/seeded-random.ts";
+import { plainPattern } from "./values/plain-pattern.ts";
+
+const rows: [pattern: string, isPlain: boolean][] = [
+  ["^[a-z][a-z0-9-]*$", true],
+  ["^[0-9]+\\.[0-9]+$", true],
+  ["^a{2,3}b?c+$", true],
+  ["^[A-Za-z_]{1,63}", true],
+  ["^$", true],
+  ["^", true],
+  ["[a-z]+$", false],
+  ["^a*a$", false],
+  ["^[a-z]*-?[a-f]$", false],
+  ["^(a+)+$", false],
+  ["^a|b$", false],
+  ["^.*$", false],
+  ["^[^a]$", false],
+  ["^\\d+$", false],
+  ["^a+?$", false],
+  ["^a**", false],
+  ["^a{3,2}", false],
+  ["^a{1001}", false],
+  ["^[z-a]$", false],
+  ["^[[:alpha:]]$", false],
+  ["^a$b", false],
+  ["^é$", false],
+];
+
+for (const [pattern, isPlain] of rows) {
+  test(`${pattern} is ${isPlain ? "" : "not "}plain`, () => assert.equal(plainPattern(pattern) !== undefined, isPlain));
+}
+
+const pieces = ["[a-c]", "[b-d-]", "[0-9]", "a", "b", "-", "\\.", "[a.]", "*", "+", "?", "{2}", "{1,2}", "{0,1}", "{1,}", "$"];
+const characters = ["a", "b", "c", "d", "-", ".", "1", "\n", "é", "\u{1f600}", "\u2028"];
+
+test("plain patterns match what RE2 matches", () => {
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+  const random = seededRandom(seed);
+  const some = (of: readonly string[], most: number): string => Array.from({ length: random(most + 1) }, () => of[random(of.length)]).join("");
+  let plain = 0;
+  for (let at = 0; at < 5000; at++) {
+    const pattern = `^${some(pieces, 6)}`;
+    const found = plainPattern(pattern);
+    if (found === undefined) continue;
+    plain++;
+    const regex = RE2JS.compile(pattern);
+    for (let times = 0; times < 5; times++) {
+      const text = some(characters, 6);
+      assert.equal(found.test(text), regex.matcher(text).find(), `SEED=${seed} ${pattern} ${JSON.stringify(text)}`);
+    }
+  }
+  assert.ok(plain > 500);
+});
