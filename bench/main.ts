@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- --scale 100000` and `npm run bench -- --watchers 1000`: see scale.ts and watchers.ts.
  * `npm run bench -- --cel`: the expression language beside others, see cel.ts.
+ * `npm run bench -- --rbac`: decisions among many bindings, see rbac.ts.
  * `npm run bench [-- --objects 5000]`: CPU of the server process per operation, as ratios to two baselines measured in the same run:
  * (a) a bare node:http2 server, (b) durable LMDB transactions of three keys at concurrency 16. (c) is this server on LMDB.
  */
@@ -14,11 +15,22 @@ import { BenchClient, type BenchRequest, type Target } from "./client.ts";
 import { durablePutsBaseline } from "./lmdb-baseline.ts";
 
 const { values } = parseArgs({
-  options: { objects: { type: "string", default: "5000" }, scale: { type: "string" }, watchers: { type: "string" }, cel: { type: "boolean" } },
+  options: {
+    objects: { type: "string", default: "5000" },
+    scale: { type: "string" },
+    watchers: { type: "string" },
+    cel: { type: "boolean" },
+    rbac: { type: "boolean" },
+  },
 });
 if (values.cel === true) {
   const { celBench } = await import("./cel.ts");
   celBench();
+  process.exit(0);
+}
+if (values.rbac === true) {
+  const { rbacBench } = await import("./rbac.ts");
+  await rbacBench();
   process.exit(0);
 }
 if (values.scale !== undefined) {

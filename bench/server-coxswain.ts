@@ -1,8 +1,14 @@
-/** Subject (c): this server on LMDB in the directory given, every write durable. */
+/** Subject (c): this server on LMDB in the directory given, every write durable; the second argument is an authority for clients. */
 import { startServer } from "../src/index.ts";
 import { serveParent } from "./child.ts";
 import { targetOfKubeconfig } from "./client.ts";
 
-const server = await startServer({ storage: "lmdb", dataDir: process.argv[2] as string, durability: "full" });
+const [dataDir, clientCaFile] = process.argv.slice(2);
+const server = await startServer({
+  storage: "lmdb",
+  dataDir: dataDir as string,
+  durability: "full",
+  ...(clientCaFile !== undefined && { clientCaFile }),
+});
 process.once("SIGTERM", () => void server.close().then(() => process.exit(0)));
 serveParent({ ...targetOfKubeconfig(server.kubeconfig) });

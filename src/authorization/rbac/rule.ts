@@ -14,19 +14,27 @@ export interface PolicyRule {
 export type RuleRequest = Pick<AuthorizationAttributes, "isResourceRequest" | "verb" | "group" | "resource" | "subresource" | "name" | "path">;
 
 export function ruleAllows(rule: PolicyRule, request: RuleRequest): boolean {
-  if (!names(rule.verbs, request.verb)) return false;
-  if (!request.isResourceRequest) return rule.nonResourceURLs?.some((url) => urlMatches(url, request.path)) ?? false;
-  return names(rule.apiGroups, request.group) && resourceMatches(rule.resources, request) && nameMatches(rule.resourceNames, request.name);
+  if (!request.isResourceRequest)
+    return names(rule.verbs, request.verb) && (rule.nonResourceURLs?.some((url) => urlMatches(url, request.path)) ?? false);
+  return (
+    resourceMatches(rule.resources, request) &&
+    names(rule.verbs, request.verb) &&
+    names(rule.apiGroups, request.group) &&
+    nameMatches(rule.resourceNames, request.name)
+  );
 }
 
+/** A loop, since most of what is asked is whether any of a thousand rules matches. */
 function names(listed: readonly string[] | undefined, wanted: string): boolean {
-  return listed?.some((each) => each === wanted || each === "*") ?? false;
+  if (listed === undefined) return false;
+  for (const each of listed) if (each === wanted || each === "*") return true;
+  return false;
 }
 
 /** `pods`, `pods/log`, `*` for all of them, or `*` before a subresource. */
-function resourceMatches(listed: readonly string[] = [], { resource, subresource }: RuleRequest): boolean {
+function resourceMatches(listed: readonly string[] | undefined, { resource, subresource }: RuleRequest): boolean {
   if (subresource === "") return names(listed, resource);
-  return names(listed, `${resource}/${subresource}`) || listed.includes(`*/${subresource}`);
+  return names(listed, `${resource}/${subresource}`) || names(listed, `*/${subresource}`);
 }
 
 function nameMatches(listed: readonly string[] = [], name: string): boolean {
