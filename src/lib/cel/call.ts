@@ -25,7 +25,10 @@ export function planCall(
   stopsEarly = false,
 ): Step {
   const candidates = overloads.map(
-    (overload): Candidate => ({ evaluate: overload.evaluate as Evaluate, matchers: overload.parameters.map(matcherOf) }),
+    (overload): Candidate => ({
+      evaluate: overload.evaluate as Evaluate,
+      matchers: overload.unguarded === true ? [] : overload.parameters.map(matcherOf),
+    }),
   );
   const cost = declaration.cost ?? (overloads.length === 1 ? overloads[0]?.cost : undefined);
   const nonStrict = overloads.some((overload) => overload.nonStrict === true);

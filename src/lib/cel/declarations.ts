@@ -56,6 +56,8 @@ export interface OverloadDeclaration {
   readonly result: CelType;
   /** Called although arguments failed; it gets the failures. */
   readonly nonStrict?: boolean;
+  /** Called with values of whatever types: it looks at them itself. */
+  readonly unguarded?: boolean;
   /** Called with as many values as there are parameters, the receiver first, each of the parameter's type at run time. */
   readonly evaluate: (...args: never[]) => Result;
   /** Counted when the checker found this overload to be the only one that fits; one unit otherwise, and where it is left out. */

@@ -4,10 +4,15 @@ import { lists } from "./functions/ext/lists.ts";
 import { sets } from "./functions/ext/sets.ts";
 import { basicStrings, extendedStrings } from "./functions/ext/strings.ts";
 import { authorization, authorizationSelectors } from "./functions/kubernetes/authorizer.ts";
+import { kubernetesCidr } from "./functions/kubernetes/cidr.ts";
 import { kubernetesEquality } from "./functions/kubernetes/equality.ts";
+import { kubernetesFormats } from "./functions/kubernetes/format.ts";
+import { kubernetesIp } from "./functions/kubernetes/ip.ts";
 import { kubernetesLists } from "./functions/kubernetes/lists.ts";
 import { kubernetesQuantity } from "./functions/kubernetes/quantity.ts";
 import { kubernetesRegex } from "./functions/kubernetes/regex.ts";
+import { kubernetesSemver } from "./functions/kubernetes/semver.ts";
+import { kubernetesUrls } from "./functions/kubernetes/url.ts";
 import { optionalTypes } from "./functions/optional.ts";
 import { twoVariableComprehensions } from "./functions/two-variable.ts";
 import { librariesOf, library, type VersionedLibrary } from "./library.ts";
@@ -24,6 +29,7 @@ const crossTypeNumbers = library({ features: { crossTypeNumericComparisons: true
 export const kubernetesLibraries: readonly VersionedLibrary[] = [
   { since: always, library: settings },
   { since: always, library: kubernetesEquality },
+  { since: always, library: kubernetesUrls },
   { since: always, library: kubernetesRegex },
   { since: always, library: kubernetesLists },
   { since: [1, 27], library: authorization },
@@ -34,8 +40,12 @@ export const kubernetesLibraries: readonly VersionedLibrary[] = [
   { since: always, until: [1, 29], library: basicStrings },
   { since: [1, 29], library: extendedStrings },
   { since: [1, 29], library: sets },
+  { since: [1, 30], library: kubernetesIp },
+  { since: [1, 30], library: kubernetesCidr },
+  { since: [1, 31], library: kubernetesFormats },
   { since: [1, 31], library: authorizationSelectors },
   { since: [1, 32], library: twoVariableComprehensions },
+  { since: [1, 33], library: kubernetesSemver },
   { since: [1, 34], library: lists },
 ];
 

@@ -104,6 +104,25 @@ function transformToMap(insert: (build: Build, variable: string, value: Expr) =>
 const transformMap = transformToMap((build, key, value) => build.call("cel.@mapInsert", accumulator(build), build.identifier(key), value));
 const transformMapEntry = transformToMap((build, _key, entry) => build.call("cel.@mapInsert", accumulator(build), entry));
 
+/** `x.sortBy(v, key)`: a comprehension over nothing binds the list, which is sorted by the list of its keys. */
+const sortBy: MacroExpander = (build, target, args) => {
+  const list = target as Expr;
+  if (list.kind === "constant" || list.kind === "map" || list.kind === "struct")
+    return build.complain(list, "sortBy can only be applied to a list, identifier, comprehension, call or select expression");
+  const bound = "@__sortBy_input__";
+  const keys = map(build, build.identifier(bound), args);
+  if (keys === undefined) return undefined;
+  return build.comprehension({
+    variable: "#unused",
+    range: build.list(),
+    accumulator: bound,
+    init: list,
+    condition: build.constant(false),
+    step: build.identifier(bound),
+    result: build.memberCall("@sortByAssociatedKeys", build.identifier(bound), keys),
+  });
+};
+
 /** `x.optMap(v, f)`: a comprehension over nothing binds the variable. */
 function optional(wrap: (build: Build, value: Expr) => Expr): MacroExpander {
   return (build, target, args) => {
@@ -151,6 +170,9 @@ export const twoVariableMacros: readonly Macro[] = [
   receiver("transformMapEntry", 3, transformMapEntry),
   receiver("transformMapEntry", 4, transformMapEntry),
 ];
+
+/** Of ext.Lists, from version 2 on. */
+export const listMacros: readonly Macro[] = [receiver("sortBy", 2, sortBy)];
 
 /** Of optional types. */
 export const optionalMacros: readonly Macro[] = [

@@ -1,11 +1,13 @@
-/** Making lists of lists. Source: cel-go's ext.Lists, version 3, with its costs; `sortBy` is not there yet */
+/** Making lists of lists. Source: cel-go's ext.Lists, version 3, with its costs */
 import { sizeOrUnknown } from "../../cost/estimate.ts";
 import { fixed, plus, type Range, times, timesFactor, uint64Max } from "../../cost/range.ts";
 import type { FunctionDeclaration, RuntimeCost, SizedNode } from "../../declarations.ts";
 import { library } from "../../library.ts";
+import { listMacros } from "../../macros.ts";
 import {
   boolType,
   bytesType,
+  type CelType,
   doubleType,
   durationType,
   dynType,
@@ -21,7 +23,7 @@ import { equal } from "../../values/equality.ts";
 import { CelFailure, fail } from "../../values/failure.ts";
 import { compareValues } from "../../values/order.ts";
 import { typeNameOf } from "../../values/type-names.ts";
-import { type CelInt, CelList, type CelValue, type Result } from "../../values/value.ts";
+import { type CelInt, CelList, CelMap, type CelValue, type Result } from "../../values/value.ts";
 import { declare, member, overload } from "../declare.ts";
 
 /** Longer ranges cost more than any expression may. */
@@ -47,6 +49,12 @@ function flatten(list: CelList, depth: CelInt = 1): Result {
   return new ArrayList(flat);
 }
 
+/** Of what is dynamic, lists of anything are taken. */
+function flattenAny(of: CelValue): Result {
+  if (of instanceof CelList) return flatten(of);
+  return fail(`no such overload: ${of instanceof CelMap ? "map(dyn, dyn)" : typeNameOf(of)}.flatten()`);
+}
+
 /** Values nest no deeper than expressions and data may. */
 function collect(list: CelList, depth: number, into: CelValue[]): void {
   for (let at = 0; at < list.size; at++) {
@@ -69,16 +77,21 @@ function distinct(list: CelList): Result {
 }
 
 function sort(list: CelList): Result {
-  const items = itemsOf(list);
-  if (items.some((item) => typeNameOf(item) !== typeNameOf(items[0] as CelValue))) return fail("list elements must have the same type");
-  let failure: CelFailure | undefined;
-  items.sort((left, right) => {
+  return sortByKeys(list, list);
+}
+
+/** @param keys as many as there are elements */
+function sortByKeys(list: CelList, keys: CelList): Result {
+  if (list.size === 0) return list;
+  const pairs = itemsOf(list).map((item, at) => [item, keys.at(at)] as const);
+  const [, first] = pairs[0] as (typeof pairs)[number];
+  if (compareValues(first, first) instanceof CelFailure) return fail("list elements must be comparable");
+  if (pairs.some(([, key]) => typeNameOf(key) !== typeNameOf(first))) return fail("list elements must have the same type");
+  pairs.sort(([, left], [, right]) => {
     const order = compareValues(left, right);
-    if (!(order instanceof CelFailure)) return order;
-    failure = order;
-    return 0;
+    return order instanceof CelFailure ? 0 : order; // NaN is in no order.
   });
-  return failure ?? new ArrayList(items);
+  return new ArrayList(pairs.map(([item]) => item));
 }
 
 /** A call, and a list that is made. */
@@ -86,16 +99,23 @@ const base = 11;
 
 const byResult: RuntimeCost = (_, result) => sizeOf(result) + base;
 
+/** Texts are read, too. */
+function sortFactor(type: CelType): number {
+  return type === stringType || type === bytesType ? 2.1 : 2;
+}
+
 function squared(factor: number): FunctionDeclaration["estimate"] {
   return ({ target }) => allocating(factor, times(sizeOrUnknown(target), sizeOrUnknown(target)));
 }
 
 /** Every element against every other, twice; texts are read, too. */
-const selfCompared: RuntimeCost = ([list]) => {
+const selfCompared: RuntimeCost = ([list]) => selfComparison(list);
+
+function selfComparison(list: unknown): number {
   const size = sizeOf(list);
   const first = list instanceof CelList && size > 0 ? list.at(0) : undefined;
   return Math.floor(size * size * (typeof first === "string" || first instanceof Uint8Array ? 2.1 : 2)) + base;
-};
+}
 
 function allocating(factor: number, resultSize: Range): { readonly cost: Range; readonly resultSize: Range } {
   return { cost: plus(timesFactor(resultSize, factor), fixed(base)), resultSize };
@@ -125,7 +145,7 @@ const functions: readonly FunctionDeclaration[] = [
   {
     ...declare(
       "flatten",
-      member("list_flatten", [listType(list)], list, { evaluate: (of: CelList) => flatten(of) }),
+      member("list_flatten", [listType(list)], list, { unguarded: true, evaluate: flattenAny }),
       member("list_flatten_int", [listType(dynType), intType], listType(dynType), { evaluate: flatten }),
     ),
     cost: ([of, depth = 1]) => Math.floor(sizeOf(of) * Math.max(0, Number(depth))) + base,
@@ -137,7 +157,20 @@ const functions: readonly FunctionDeclaration[] = [
       member(`list_${type.name}_sort`, [listType(type)], listType(type), {
         evaluate: sort,
         cost: selfCompared,
-        estimate: squared(type === stringType || type === bytesType ? 2.1 : 2),
+        estimate: squared(sortFactor(type)),
+      }),
+    ),
+  ),
+  declare(
+    "@sortByAssociatedKeys",
+    ...comparable.map((type) =>
+      member(`list_${type.name}_sortByAssociatedKeys`, [list, listType(type)], list, {
+        evaluate: sortByKeys,
+        cost: ([, keys]) => selfComparison(keys),
+        estimate: ({ args }) => {
+          const size = sizeOrUnknown(args[0]);
+          return allocating(sortFactor(type), times(size, size));
+        },
       }),
     ),
   ),
@@ -160,4 +193,4 @@ const functions: readonly FunctionDeclaration[] = [
   declare("distinct", member("list_distinct", [list], list, { evaluate: distinct, cost: selfCompared, estimate: squared(2) })),
 ];
 
-export const lists = library({ functions });
+export const lists = library({ functions, macros: listMacros });

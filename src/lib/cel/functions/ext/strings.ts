@@ -10,6 +10,8 @@ import type { CelInt, CelList, Result } from "../../values/value.ts";
 import { traversal, traversalFactor } from "../costs.ts";
 import { declare, member, overload } from "../declare.ts";
 import { elementwise, joinedSize, reading } from "../kubernetes/costs.ts";
+import { formatStrings } from "./format-validator.ts";
+import { stringFormat } from "./string-format.ts";
 
 const outOfRange = (index: CelInt): Result => fail(`index out of range: ${index}`);
 
@@ -250,7 +252,8 @@ const basic: readonly FunctionDeclaration[] = [
 /** Version 0. */
 export const basicStrings: Library = library({ functions: basic });
 
-/** What version 2 has, without `format`. */
+/** Version 2. */
 export const extendedStrings: Library = library({
-  functions: [...basic, declare("strings.quote", overload("strings_quote", texts(1), stringType, { evaluate: quote, ...quoting }))],
+  validators: [formatStrings],
+  functions: [...basic, stringFormat, declare("strings.quote", overload("strings_quote", texts(1), stringType, { evaluate: quote, ...quoting }))],
 });

@@ -1,12 +1,27 @@
 /** What `==` may cost for Kubernetes' own types; `!=` has no such rule upstream. Source: k8s.io/apiserver pkg/cel/library/cost.go */
-import { fixed } from "../../cost/range.ts";
+import { fixed, type Range, timesFactor } from "../../cost/range.ts";
+import type { SizedNode } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import { sameType } from "../../types.ts";
-import { comparison } from "../costs.ts";
+import { comparison, traversalFactor } from "../costs.ts";
 import { authorizerType, decisionType, groupCheckType, pathCheckType, resourceCheckType } from "./authorizer.ts";
+import { cidrType } from "./cidr.ts";
+import { formatType } from "./format.ts";
+import { ipType } from "./ip.ts";
 import { quantityType } from "./quantity.ts";
+import { semverType } from "./semver.ts";
+import { urlType } from "./url.ts";
 
-const comparedAtOnce = [quantityType, authorizerType, pathCheckType, groupCheckType, resourceCheckType, decisionType];
+const comparedAtOnce = [quantityType, semverType, ipType, cidrType, authorizerType, pathCheckType, groupCheckType, resourceCheckType, decisionType];
+
+const formatNameMax = 64n;
+
+function costOf(left: SizedNode, right: SizedNode): Range | undefined {
+  if (!sameType(left.type, right.type)) return undefined;
+  if (comparedAtOnce.some((type) => sameType(type, left.type))) return fixed(1);
+  if (sameType(left.type, formatType)) return timesFactor({ min: 1n, max: formatNameMax }, traversalFactor);
+  return sameType(left.type, urlType) ? timesFactor({ min: 1n, max: right.size?.max ?? 1n }, traversalFactor) : undefined;
+}
 
 export const kubernetesEquality = library({
   functions: [
@@ -15,9 +30,8 @@ export const kubernetesEquality = library({
       overloads: [], // Those that are there stay.
       estimate: (call) => {
         const [left, right] = call.args;
-        const isOurs =
-          left !== undefined && right !== undefined && sameType(left.type, right.type) && comparedAtOnce.some((type) => sameType(type, left.type));
-        return isOurs ? { cost: fixed(1) } : comparison.estimate?.(call);
+        const cost = left !== undefined && right !== undefined ? costOf(left, right) : undefined;
+        return cost === undefined ? comparison.estimate?.(call) : { cost };
       },
     },
   ],

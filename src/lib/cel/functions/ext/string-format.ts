@@ -1,0 +1,180 @@
+/** `text.format(list)`. Source: cel-go's ext/formatting.go, in the locale en_US */
+import { quoteGo } from "../../../json/quote.ts";
+import { sizeOrUnknown } from "../../cost/estimate.ts";
+import { timesFactor } from "../../cost/range.ts";
+import type { FunctionDeclaration } from "../../declarations.ts";
+import { dynType, listType, stringType } from "../../types.ts";
+import { sizeOf } from "../../values/containers.ts";
+import { CelFailure, fail } from "../../values/failure.ts";
+import { isInt } from "../../values/int.ts";
+import { formatDouble, formatSeconds } from "../../values/numbers.ts";
+import { formatTimestamp } from "../../values/time.ts";
+import { typeNameOf } from "../../values/type-names.ts";
+import {
+  CelDouble,
+  CelDuration,
+  type CelInt,
+  CelList,
+  CelMap,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  type CelValue,
+  type Result,
+} from "../../values/value.ts";
+import { traversalFactor } from "../costs.ts";
+import { declare, member } from "../declare.ts";
+import { fixedDigits, placesOf, scientificDigits } from "./exact-decimals.ts";
+import { type Clause, notFormattable, piecesOf, type Verb } from "./format-clauses.ts";
+
+/** Longer texts are refused: formats of formats would grow without costing more. */
+const lengthMax = 10_000_000;
+
+function format(text: string, args: CelList): Result {
+  const written: string[] = [];
+  let [used, length] = [0, 0];
+  for (const piece of piecesOf(text)) {
+    if (typeof piece !== "string" && used >= args.size) return fail(`index ${used} out of range`);
+    const part = typeof piece === "string" ? piece : "clause" in piece ? formatArgument(piece.clause, args.at(used++)) : whyNoPiece(piece);
+    if (part instanceof CelFailure) return part;
+    length += part.length;
+    if (length > lengthMax) return fail(`format() gives more than ${lengthMax} characters`);
+    written.push(part);
+  }
+  return written.join("");
+}
+
+function whyNoPiece(piece: { readonly wrong: string } | { readonly ends: true }): CelFailure {
+  return fail("wrong" in piece ? piece.wrong : "unexpected end of string");
+}
+
+type Formatted = string | CelFailure;
+
+function formatArgument({ verb, precision }: Clause, value: CelValue): Formatted {
+  const text = formatters[verb](value, precision);
+  const failure = text ?? fail(notFormattable[verb](typeNameOf(value)));
+  return failure instanceof CelFailure ? fail(`error during formatting: ${failure.message}`) : failure;
+}
+
+/** Undefined: there is no such form of the value's type. */
+type Formatter = (value: CelValue, precision: number) => Formatted | undefined;
+
+const formatters: Readonly<Record<Verb, Formatter>> = {
+  s: formatText,
+  d: (value) => integerOf(value)?.toString(),
+  f: formatFixed,
+  e: formatScientific,
+  b: (value) => (typeof value === "boolean" ? String(Number(value)) : integerOf(value)?.toString(2)),
+  x: formatHex,
+  X: (value) => formatHex(value)?.toUpperCase(),
+  o: (value) => integerOf(value)?.toString(8),
+};
+
+function integerOf(value: CelValue): CelInt | undefined {
+  if (value instanceof CelUint) return value.value;
+  return isInt(value) ? value : undefined;
+}
+
+function formatHex(value: CelValue): string | undefined {
+  if (typeof value === "string") return Buffer.from(value).toString("hex");
+  return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : integerOf(value)?.toString(16);
+}
+
+const namedDoubles = new Map([
+  ["NaN", Number.NaN],
+  ["Infinity", Number.POSITIVE_INFINITY],
+  ["-Infinity", Number.NEGATIVE_INFINITY],
+]);
+
+function doubleOf(value: CelValue): number | undefined {
+  return typeof value === "string" ? namedDoubles.get(value) : value instanceof CelDouble ? value.value + 0 : undefined; // Zero has no sign there.
+}
+
+function infinite(value: number): string | undefined {
+  return Number.isFinite(value) ? undefined : Number.isNaN(value) ? "NaN" : value < 0 ? "-∞" : "∞";
+}
+
+/** Thousands are grouped. Of the number of places upstream's printer keeps eight bits; where they are zero it writes all there are. */
+function formatFixed(value: CelValue, precision: number): string | undefined {
+  const number = doubleOf(value);
+  if (number === undefined) return undefined;
+  const places = precision > 0 && precision % 256 === 0 ? placesOf(number) : precision % 256;
+  return infinite(number) ?? fixedDigits(number, places).replace(/\B(?=(?:\d{3})+(?!\d))(?<!\.\d*)/g, ",");
+}
+
+const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** The precision is the least width, of which sixteen bits are kept; there are always six places. */
+function formatScientific(value: CelValue, precision: number): string | undefined {
+  const number = doubleOf(value);
+  if (number === undefined) return undefined;
+  return (infinite(number) ?? scientific(number)).padStart(precision % 65_536);
+}
+
+function scientific(value: number): string {
+  const { mantissa, exponent } = scientificDigits(value, 6);
+  const digits = String(Math.abs(exponent)).padStart(2, "0");
+  return `${mantissa}×10${exponent < 0 ? "⁻" : ""}${digits.replace(/[0-9]/g, (digit) => superscripts[Number(digit)] as string)}`;
+}
+
+function formatText(value: CelValue): Formatted | undefined {
+  if (typeof value === "string") return value;
+  if (value instanceof CelList) return formatList(value);
+  if (value instanceof CelMap) return formatMap(value);
+  if (value instanceof CelDouble) return formatDouble(value.value);
+  if (value instanceof CelTimestamp) return formatTimestamp(value);
+  if (value instanceof CelDuration) return formatSeconds(value.nanoseconds);
+  if (value instanceof CelTypeValue) return value.name;
+  if (value instanceof Uint8Array) return formatBytes(value);
+  return value === null || typeof value === "boolean" ? String(value) : integerOf(value)?.toString();
+}
+
+function formatBytes(bytes: Uint8Array): Formatted {
+  const text = Buffer.from(bytes).toString();
+  if (Buffer.from(text).equals(bytes)) return text;
+  return fail('could not convert argument "invalid UTF-8 in bytes, cannot convert to string" to string');
+}
+
+/** Values nest no deeper than expressions and data may. */
+function formatList(list: CelList): Formatted {
+  const items: string[] = [];
+  for (let at = 0; at < list.size; at++) {
+    const item = formatWithin(list.at(at));
+    if (item instanceof CelFailure) return item;
+    items.push(item);
+  }
+  return `[${items.join(", ")}]`;
+}
+
+/** In the order of the keys' texts. */
+function formatMap(map: CelMap): Formatted {
+  const entries: [key: string, value: string][] = [];
+  for (const key of map.keys()) {
+    const value = formatWithin(map.find(key) as CelValue);
+    if (value instanceof CelFailure) return value;
+    entries.push([typeof key === "string" ? quoteGo(key) : (formatText(key) as string), value]);
+  }
+  entries.sort(([left], [right]) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
+  return `{${entries.map(([key, value]) => `${key}:${value}`).join(", ")}}`;
+}
+
+/** As it would be written in an expression, nearly. */
+function formatWithin(value: CelValue): Formatted {
+  if (value instanceof CelDouble) return Number.isFinite(value.value) ? fixedDigits(value.value, 6) : quoteGo(formatDouble(value.value));
+  const text = formatText(value);
+  if (text === undefined) return fail(`no formatting function for ${typeNameOf(value)}`);
+  if (text instanceof CelFailure) return text;
+  if (typeof value === "string") return quoteGo(text);
+  if (value instanceof Uint8Array) return `b${quoteGo(text)}`;
+  if (value instanceof CelTimestamp) return `timestamp(${quoteGo(text)})`;
+  return value instanceof CelDuration ? `duration(${quoteGo(text)})` : text;
+}
+
+export const stringFormat: FunctionDeclaration = declare(
+  "format",
+  member("string_format", [stringType, listType(dynType)], stringType, {
+    evaluate: format,
+    cost: (args) => Math.ceil(sizeOf(args[0]) * traversalFactor),
+    estimate: ({ target }) => ({ cost: timesFactor(sizeOrUnknown(target), traversalFactor) }),
+  }),
+);

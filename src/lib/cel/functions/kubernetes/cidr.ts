@@ -1,0 +1,125 @@
+/** Networks. Source: k8s.io/apiserver pkg/cel/library/cidr.go */
+import { quoteGo } from "../../../json/quote.ts";
+import { sizeOrUnknown } from "../../cost/estimate.ts";
+import { fixed, plus, timesFactor } from "../../cost/range.ts";
+import type { FunctionDeclaration, OverloadDeclaration } from "../../declarations.ts";
+import { library } from "../../library.ts";
+import { boolType, type CelType, intType, opaqueType, stringType, typeOf } from "../../types.ts";
+import { sizeOf } from "../../values/containers.ts";
+import { CelFailure, fail, noSuchOverload } from "../../values/failure.ts";
+import { CelOpaque, CelTypeValue, type Result } from "../../values/value.ts";
+import { traversalFactor } from "../costs.ts";
+import { declare, member, overload } from "../declare.ts";
+import { AddressError, agree, formatAddress, isFourInSix, masked, type Prefix, parsePrefix } from "./addresses.ts";
+import { nominal, reading } from "./costs.ts";
+import { CelIp, ipType, parseIp } from "./ip.ts";
+
+export const cidrType = opaqueType("net.CIDR");
+
+export class CelCidr extends CelOpaque {
+  readonly prefix: Prefix;
+  constructor(prefix: Prefix) {
+    super();
+    this.prefix = prefix;
+  }
+  get type(): CelType {
+    return cidrType;
+  }
+  equals(other: CelOpaque): boolean {
+    if (!(other instanceof CelCidr)) return false;
+    const { address, length } = other.prefix;
+    return length === this.prefix.length && address.family === this.prefix.address.family && address.bits === this.prefix.address.bits;
+  }
+  toString(): string {
+    return `${formatAddress(this.prefix.address)}/${this.prefix.length}`;
+  }
+}
+
+const refused = "network address parse error during conversion from string: ";
+
+/** Upstream says what it is about twice where Go refuses the text. */
+function parseCidr(text: string): CelCidr | CelFailure {
+  try {
+    const prefix = parsePrefix(text);
+    if (isFourInSix(prefix.address)) return fail(`${refused}IPv4-mapped IPv6 address ${quoteGo(text)} is not allowed`);
+    return new CelCidr(prefix);
+  } catch (error) {
+    if (error instanceof AddressError) return fail(`${refused}${refused}${error.message}`);
+    throw error;
+  }
+}
+
+function containsIp({ prefix }: CelCidr, { address }: CelIp): boolean {
+  return agree(prefix.address, address, prefix.length);
+}
+
+function containsCidr({ prefix }: CelCidr, { prefix: other }: CelCidr): boolean {
+  return prefix.length <= other.length && agree(prefix.address, other.address, prefix.length);
+}
+
+function containsIpText(cidr: CelCidr, text: string): Result {
+  const ip = parseIp(text);
+  return ip instanceof CelFailure ? noSuchOverload() : containsIp(cidr, ip);
+}
+
+function containsCidrText(cidr: CelCidr, text: string): Result {
+  const other = parseCidr(text);
+  return other instanceof CelFailure ? other : containsCidr(cidr, other);
+}
+
+/** The bytes that the prefix covers. */
+function bytesOf(cidr: unknown): number {
+  return cidr instanceof CelCidr ? Math.ceil(cidr.prefix.length / 8) : 1;
+}
+
+const ipBytes = { min: 4n, max: 16n };
+
+/** Bytes are compared, for networks once more, and a text is read before. */
+function containing(what: { readonly network: boolean; readonly text: boolean }): Pick<OverloadDeclaration, "cost" | "estimate"> {
+  const read = (bytes: number): number => Math.ceil(bytes * traversalFactor);
+  const compared = plus(
+    timesFactor(plus(ipBytes, ipBytes), traversalFactor),
+    what.network ? plus(timesFactor(ipBytes, traversalFactor), fixed(1)) : fixed(0),
+  );
+  return {
+    cost: (args) => {
+      const bytes = bytesOf(args[0]);
+      return read(2 * bytes) + (what.network ? read(bytes) + 1 : 0) + (what.text ? read(sizeOf(args[1])) : 0);
+    },
+    estimate: ({ args }) => ({ cost: what.text ? plus(compared, timesFactor(sizeOrUnknown(args[0]), traversalFactor)) : compared }),
+  };
+}
+
+const functions: readonly FunctionDeclaration[] = [
+  { ...declare("cidr", overload("string_to_cidr", [stringType], cidrType, { evaluate: parseCidr })), ...reading(1, { keepsSize: false }) },
+  {
+    ...declare("isCIDR", overload("is_cidr", [stringType], boolType, { evaluate: (text: string) => !(parseCidr(text) instanceof CelFailure) })),
+    ...reading(1, { keepsSize: false }),
+  },
+  declare(
+    "containsIP",
+    member("cidr_contains_ip_string", [cidrType, stringType], boolType, { evaluate: containsIpText, ...containing({ network: false, text: true }) }),
+    member("cidr_contains_ip_ip", [cidrType, ipType], boolType, { evaluate: containsIp, ...containing({ network: false, text: false }) }),
+  ),
+  declare(
+    "containsCIDR",
+    member("cidr_contains_cidr_string", [cidrType, stringType], boolType, {
+      evaluate: containsCidrText,
+      ...containing({ network: true, text: true }),
+    }),
+    member("cidr_contains_cidr", [cidrType, cidrType], boolType, { evaluate: containsCidr, ...containing({ network: true, text: false }) }),
+  ),
+  declare("ip", member("cidr_ip", [cidrType], ipType, { evaluate: ({ prefix }: CelCidr) => new CelIp(prefix.address), ...nominal })),
+  { ...declare("prefixLength", member("cidr_prefix_length", [cidrType], intType, { evaluate: ({ prefix }: CelCidr) => prefix.length })), ...nominal },
+  {
+    ...declare("masked", member("cidr_masked", [cidrType], cidrType, { evaluate: ({ prefix }: CelCidr) => new CelCidr(masked(prefix)) })),
+    ...nominal,
+  },
+  declare("string", overload("cidr_to_string", [cidrType], stringType, { evaluate: String })),
+];
+
+/** Needs addresses. */
+export const kubernetesCidr = library({
+  variables: [{ name: "net.CIDR", type: typeOf(cidrType), value: new CelTypeValue("net.CIDR") }],
+  functions,
+});

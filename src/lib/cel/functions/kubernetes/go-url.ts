@@ -1,0 +1,244 @@
+/** URLs as Go's net/url reads and writes them, in its words. Texts are taken as their UTF-8 bytes, one character each. */
+import { quoteGo } from "../../../json/quote.ts";
+import { AddressError, parseAddress } from "./addresses.ts";
+
+export interface GoUrl {
+  readonly scheme: string;
+  /** What follows the scheme where no `/` does. */
+  readonly opaque: string;
+  readonly user: { readonly name: string; readonly password: string | undefined } | undefined;
+  /** With the port. */
+  readonly host: string;
+  readonly path: string;
+  /** As it was written. */
+  readonly rawPath: string;
+  readonly rawQuery: string;
+  /** Nothing follows the `?`. */
+  readonly isQueryEmpty: boolean;
+  readonly fragment: string;
+  readonly rawFragment: string;
+  /** A scheme, and no authority. */
+  readonly omitsHost: boolean;
+}
+
+/** The message is Go's. */
+export class GoUrlError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "GoUrlError";
+  }
+}
+
+/** What need not be escaped where. */
+const allowed = {
+  path: /[\w\-.~$&+,/:;=@]/,
+  host: /[\w\-.~!"$&'()*+,:;<=>[\]]/,
+  user: /[\w\-.~$&+,;=]/,
+  query: /[\w\-.~]/,
+  fragment: /[\w\-.~!$&()*+,/:;=?@]/,
+} as const;
+
+type Part = keyof typeof allowed | "zone";
+
+function bytesOf(text: string): string {
+  return Buffer.from(text.toWellFormed()).toString("latin1");
+}
+
+export function textOf(bytes: string): string {
+  return Buffer.from(bytes, "latin1").toString();
+}
+
+/** Absolute, or an absolute path. @throws GoUrlError Source: url.ParseRequestURI */
+export function checkRequestUri(text: string): void {
+  inWordsOf(text, () => parseWithoutFragment(bytesOf(text), { viaRequest: true }));
+}
+
+/** Fields are bytes. @throws GoUrlError Source: url.Parse */
+export function parseGoUrl(text: string): GoUrl {
+  const [before, fragment] = cut(bytesOf(text), "#");
+  const url = inWordsOf(textOf(before), () => parseWithoutFragment(before, { viaRequest: false }));
+  return inWordsOf(text, () => ({ ...url, fragment: unescapeBytes(fragment, "fragment"), rawFragment: fragment }));
+}
+
+function inWordsOf<T>(text: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof GoUrlError) throw new GoUrlError(`parse ${quoteGo(text)}: ${error.message}`);
+    throw error;
+  }
+}
+
+const none: GoUrl = {
+  scheme: "",
+  opaque: "",
+  user: undefined,
+  host: "",
+  path: "",
+  rawPath: "",
+  rawQuery: "",
+  isQueryEmpty: false,
+  fragment: "",
+  rawFragment: "",
+  omitsHost: false,
+};
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const control = /[\x00-\x1f\x7f]/;
+
+function parseWithoutFragment(bytes: string, { viaRequest }: { readonly viaRequest: boolean }): GoUrl {
+  if (control.test(bytes)) throw new GoUrlError("net/url: invalid control character in URL");
+  if (bytes === "" && viaRequest) throw new GoUrlError("empty url");
+  if (bytes === "*") return { ...none, path: "*", rawPath: "*" };
+  const [scheme, afterScheme] = cutScheme(bytes);
+  const isQueryEmpty = afterScheme.indexOf("?") === afterScheme.length - 1 && afterScheme !== "";
+  const [rest, rawQuery] = cut(afterScheme, "?");
+  const url = { ...none, scheme, rawQuery, isQueryEmpty };
+  if (!rest.startsWith("/")) {
+    if (scheme !== "") return { ...url, opaque: rest };
+    if (viaRequest) throw new GoUrlError("invalid URI for request");
+    if (cut(rest, "/")[0].includes(":")) throw new GoUrlError("first path segment in URL cannot contain colon");
+  }
+  if (!rest.startsWith("//") || (scheme === "" && (viaRequest || rest.startsWith("///"))))
+    return { ...url, omitsHost: scheme !== "" && rest.startsWith("/"), path: unescapeBytes(rest, "path"), rawPath: rest };
+  const slash = rest.indexOf("/", 2);
+  const [authority, path] = slash < 0 ? [rest.slice(2), ""] : [rest.slice(2, slash), rest.slice(slash)];
+  return { ...url, ...parseAuthority(scheme, authority), path: unescapeBytes(path, "path"), rawPath: path };
+}
+
+/** Without one, all is the rest. */
+function cutScheme(bytes: string): [scheme: string, rest: string] {
+  const [, scheme] = /^([A-Za-z][A-Za-z0-9+\-.]*):/.exec(bytes) ?? [];
+  if (scheme !== undefined) return [scheme.toLowerCase(), bytes.slice(scheme.length + 1)];
+  if (bytes.startsWith(":")) throw new GoUrlError("missing protocol scheme");
+  return ["", bytes];
+}
+
+function cut(text: string, separator: string): [before: string, after: string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+function parseAuthority(scheme: string, authority: string): Pick<GoUrl, "user" | "host"> {
+  const at = authority.lastIndexOf("@");
+  const host = parseHost(scheme, authority.slice(at + 1));
+  if (at < 0) return { user: undefined, host };
+  const user = authority.slice(0, at);
+  if (!/^[\w\-.:~!$&'()*+,;=%@]*$/.test(user)) throw new GoUrlError("net/url: invalid userinfo");
+  const [name, password] = cut(user, ":");
+  return { user: { name: unescapeBytes(name, "user"), password: user.includes(":") ? unescapeBytes(password, "user") : undefined }, host };
+}
+
+/** Only http and https refuse a second colon. */
+function parseHost(scheme: string, host: string): string {
+  const bracket = host.lastIndexOf("[");
+  if (bracket > 0) throw new GoUrlError("invalid IP-literal");
+  if (bracket === 0) return parseLiteral(host);
+  const colon = /^https?$/.test(scheme) ? host.indexOf(":") : host.lastIndexOf(":");
+  if (colon >= 0) checkPort(host.slice(colon));
+  return unescapeBytes(host, "host");
+}
+
+/** An IPv6 address in brackets, and perhaps a port. */
+function parseLiteral(host: string): string {
+  const end = host.lastIndexOf("]");
+  if (end < 0) throw new GoUrlError("missing ']' in host");
+  checkPort(host.slice(end + 1));
+  const written = host.slice(1, end);
+  const zone = written.indexOf("%25");
+  const name = zone < 0 ? unescapeBytes(written, "host") : unescapeBytes(written.slice(0, zone), "host") + unescapeBytes(written.slice(zone), "zone");
+  if (addressOf(textOf(name)).family === 4) throw new GoUrlError("invalid IP-literal");
+  return `[${name}]${host.slice(end + 1)}`;
+}
+
+function addressOf(name: string): ReturnType<typeof parseAddress> {
+  try {
+    return parseAddress(name);
+  } catch (error) {
+    if (error instanceof AddressError) throw new GoUrlError(`invalid host: ${error.message}`);
+    throw error;
+  }
+}
+
+function checkPort(port: string): void {
+  if (!/^(?::[0-9]*)?$/.test(port)) throw new GoUrlError(`invalid port ${quoteGo(textOf(port))} after host`);
+}
+
+/** @throws GoUrlError at the first escape or character that may not stand there */
+function unescapeBytes(bytes: string, part: Part): string {
+  const isHost = part === "host" || part === "zone";
+  for (const [found] of bytes.matchAll(/%.{0,2}|./gs)) {
+    if (found.startsWith("%")) checkEscape(found, part);
+    else if (isHost && found < "\x80" && !allowed.host.test(found)) throw new GoUrlError(`invalid character ${quoteGo(found)} in host name`);
+  }
+  const spaced = part === "query" ? bytes.replaceAll("+", " ") : bytes;
+  return spaced.replace(/%(..)/gs, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** Hosts may escape what is not ASCII, zones what may stand there unescaped, too. */
+function checkEscape(found: string, part: Part): void {
+  const value = Number.parseInt(found.slice(1), 16);
+  const isWrongInZone = found !== "%25" && value !== 0x20 && !allowed.host.test(String.fromCharCode(value));
+  if (/^%[0-9A-Fa-f]{2}$/.test(found) && !(part === "host" && value < 0x80 && found !== "%25") && !(part === "zone" && isWrongInZone)) return;
+  throw new GoUrlError(`invalid URL escape ${quoteGo(textOf(found))}`);
+}
+
+function escapeBytes(bytes: string, part: keyof typeof allowed): string {
+  return bytes.replace(/./gs, (byte) => (allowed[part].test(byte) ? byte : `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`));
+}
+
+/** As it was written, where that is right. */
+function written(raw: string, value: string, part: "path" | "fragment"): string {
+  const isRight = [...raw].every((byte) => /[!$&'()*+,;=:@[\]%]/.test(byte) || allowed[part].test(byte));
+  return isRight ? raw : escapeBytes(value, part);
+}
+
+export function escapedPath({ path, rawPath }: GoUrl): string {
+  return path === "*" ? "*" : written(rawPath, path, "path");
+}
+
+/** Without brackets, and without the port. */
+export function hostnameOf({ host }: GoUrl): string {
+  const name = host.replace(/:[0-9]*$/, "");
+  return name.startsWith("[") && name.endsWith("]") ? name.slice(1, -1) : name;
+}
+
+export function portOf({ host }: GoUrl): string {
+  return /:([0-9]*)$/.exec(host)?.[1] ?? "";
+}
+
+/** With more there are none at all. */
+const parametersMax = 10_000;
+
+/** Pairs that cannot be read are left out. Source: url.Query */
+export function queryOf({ rawQuery }: GoUrl): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, string[]>();
+  const pairs = rawQuery.split("&");
+  if (pairs.length > parametersMax) return values;
+  for (const pair of pairs) {
+    if (pair === "" || pair.includes(";") || /%(?![0-9A-Fa-f]{2})/.test(pair)) continue;
+    const [key, value] = cut(pair, "=").map((part) => textOf(unescapeBytes(part, "query"))) as [string, string];
+    values.set(key, [...(values.get(key) ?? []), value]);
+  }
+  return values;
+}
+
+/** Source: url.String */
+export function formatGoUrl(url: GoUrl): string {
+  const query = url.isQueryEmpty || url.rawQuery !== "" ? `?${url.rawQuery}` : "";
+  const fragment = url.fragment === "" ? "" : `#${written(url.rawFragment, url.fragment, "fragment")}`;
+  const scheme = url.scheme === "" ? "" : `${url.scheme}:`;
+  if (url.opaque !== "") return textOf(`${scheme}${url.opaque}${query}${fragment}`);
+  const path = escapedPath(url);
+  const before = scheme + formatAuthority(url);
+  const rooted = path !== "" && !path.startsWith("/") && url.host !== "" ? `/${path}` : path;
+  const shielded = before === "" && cut(path, "/")[0].includes(":") ? `./${path}` : rooted;
+  return textOf(`${before}${shielded}${query}${fragment}`);
+}
+
+function formatAuthority({ scheme, user, host, path, omitsHost }: GoUrl): string {
+  const isNamed = host !== "" || user !== undefined;
+  if (!isNamed && (scheme === "" || omitsHost || path === "")) return "";
+  const password = user?.password === undefined ? "" : `:${escapeBytes(user.password, "user")}`;
+  return `//${user === undefined ? "" : `${escapeBytes(user.name, "user")}${password}@`}${escapeBytes(host, "host")}`;
+}

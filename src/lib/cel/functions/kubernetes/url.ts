@@ -1,0 +1,78 @@
+/** URLs. Source: k8s.io/apiserver pkg/cel/library/urls.go */
+import type { FunctionDeclaration } from "../../declarations.ts";
+import { library } from "../../library.ts";
+import { boolType, type CelType, listType, mapType, opaqueType, stringType } from "../../types.ts";
+import { ArrayList, HashMap } from "../../values/containers.ts";
+import { type CelFailure, fail } from "../../values/failure.ts";
+import { CelOpaque, type CelValue } from "../../values/value.ts";
+import { declare, member, overload } from "../declare.ts";
+import { nominal, reading } from "./costs.ts";
+import { checkRequestUri, escapedPath, formatGoUrl, type GoUrl, GoUrlError, hostnameOf, parseGoUrl, portOf, queryOf, textOf } from "./go-url.ts";
+
+export const urlType = opaqueType("kubernetes.URL");
+
+export class CelUrl extends CelOpaque {
+  readonly url: GoUrl;
+  constructor(url: GoUrl) {
+    super();
+    this.url = url;
+  }
+  get type(): CelType {
+    return urlType;
+  }
+  equals(other: CelOpaque): boolean {
+    return other instanceof CelUrl && other.toString() === this.toString();
+  }
+  toString(): string {
+    return formatGoUrl(this.url);
+  }
+}
+
+/** @returns Go's words for why it is none */
+export function whyNoRequestUri(text: string): string | undefined {
+  try {
+    checkRequestUri(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof GoUrlError) return error.message;
+    throw error;
+  }
+}
+
+/** A URL that is refused as a request's is refused, although it may have a fragment. */
+function parse(text: string): CelUrl | CelFailure {
+  try {
+    checkRequestUri(text);
+    return new CelUrl(parseGoUrl(text));
+  } catch (error) {
+    if (error instanceof GoUrlError) return fail(`URL parse error during conversion from string: ${error.message}`);
+    throw error;
+  }
+}
+
+function query(url: GoUrl): CelValue {
+  return HashMap.of([...queryOf(url)].map(([name, values]) => [name, new ArrayList(values)]));
+}
+
+function accessor(name: string, id: string, read: (url: GoUrl) => string): FunctionDeclaration {
+  return { ...declare(name, member(id, [urlType], stringType, { evaluate: ({ url }: CelUrl) => textOf(read(url)) })), ...nominal };
+}
+
+export const kubernetesUrls = library({
+  functions: [
+    { ...declare("url", overload("string_to_url", [stringType], urlType, { evaluate: parse })), ...reading(1, { keepsSize: true }) },
+    declare("isURL", overload("is_url_string", [stringType], boolType, { evaluate: (text: string) => whyNoRequestUri(text) === undefined })),
+    accessor("getScheme", "url_get_scheme", ({ scheme }) => scheme),
+    accessor("getHost", "url_get_host", ({ host }) => host),
+    accessor("getHostname", "url_get_hostname", hostnameOf),
+    accessor("getPort", "url_get_port", portOf),
+    accessor("getEscapedPath", "url_get_escaped_path", escapedPath),
+    {
+      ...declare(
+        "getQuery",
+        member("url_get_query", [urlType], mapType(stringType, listType(stringType)), { evaluate: ({ url }: CelUrl) => query(url) }),
+      ),
+      ...nominal,
+    },
+  ],
+});

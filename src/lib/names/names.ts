@@ -1,0 +1,159 @@
+/** What names, labels and keys may look like, with upstream's texts. Source: apimachinery's util/validation, api/validate/content. */
+
+const labelPattern = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const subdomainPattern = `${labelPattern}(\\.${labelPattern})*`;
+const label1035Pattern = "[a-z]([-a-z0-9]*[a-z0-9])?";
+const qualifiedPattern = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const labelValuePattern = `(${qualifiedPattern})?`;
+const configKeyPattern = "[-._a-zA-Z0-9]+";
+const anchored = (pattern: string): RegExp => new RegExp(`^${pattern}$`);
+
+const label = anchored(labelPattern);
+const subdomain = anchored(subdomainPattern);
+const label1035 = anchored(label1035Pattern);
+const qualified = anchored(qualifiedPattern);
+const labelValue = anchored(labelValuePattern);
+const configKey = anchored(configKeyPattern);
+
+const patternText = (rule: string, pattern: string, ...examples: string[]): string =>
+  `${rule} (e.g. ${examples.map((example) => `'${example}', `).join(" or ")}regex used for validation is '${pattern}')`;
+
+const labelText = patternText(
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  labelPattern,
+  "my-name",
+  "123-abc",
+);
+const subdomainText = patternText(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  subdomainPattern,
+  "example.com",
+);
+const label1035Text = patternText(
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+  label1035Pattern,
+  "my-name",
+  "abc-123",
+);
+const qualifiedText = patternText(
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  qualifiedPattern,
+  "MyName",
+  "my.name",
+  "123-abc",
+);
+const labelValueText = patternText(
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  labelValuePattern,
+  "MyValue",
+  "my_value",
+  "12345",
+);
+const configKeyText = patternText(
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+  configKeyPattern,
+  "key.name",
+  "KEY_NAME",
+  "key-name",
+);
+
+/** A generateName may end in a dash: the suffix follows it. */
+const maskTrailingDash = (text: string): string => (text.length > 1 && text.endsWith("-") ? `${text.slice(0, -2)}a` : text);
+
+const tooLong = (text: string, bytesMax: number): boolean => text.length > bytesMax || Buffer.byteLength(text) > bytesMax;
+
+/**
+ * DNS-1123 subdomain: what most objects are named by.
+ * @param prefix whether the text is a generateName, to which a suffix will be added
+ * @returns what is wrong; empty when nothing is
+ */
+export function dnsSubdomainProblems(text: string, prefix = false): string[] {
+  const name = prefix ? maskTrailingDash(text) : text;
+  const problems: string[] = [];
+  if (tooLong(name, 253)) problems.push("must be no more than 253 characters");
+  if (!subdomain.test(name)) problems.push(subdomainText);
+  return problems;
+}
+
+/** DNS-1123 label: namespaces, ports of pods, containers. */
+export function dnsLabelProblems(text: string, prefix = false): string[] {
+  const name = prefix ? maskTrailingDash(text) : text;
+  const problems: string[] = [];
+  if (tooLong(name, 63)) problems.push("must be no more than 63 characters");
+  if (!label.test(name)) problems.push(subdomain.test(name) ? "must not contain dots" : labelText);
+  return problems;
+}
+
+/** DNS-1035 label: as the 1123 one, but it starts with a letter. */
+export function dns1035LabelProblems(text: string, prefix = false): string[] {
+  const name = prefix ? maskTrailingDash(text) : text;
+  const problems: string[] = [];
+  if (tooLong(name, 63)) problems.push("must be no more than 63 characters");
+  if (!label1035.test(name)) problems.push(label1035Text);
+  return problems;
+}
+
+/** Anything that is one segment of a path: roles and bindings, and the least that any object's name must be. */
+export function pathSegmentNameProblems(text: string, prefix = false): string[] {
+  if (!prefix && (text === "." || text === "..")) return [`may not be '${text}'`];
+  return ["/", "%"].filter((part) => text.includes(part)).map((part) => `may not contain '${part}'`);
+}
+
+/** Label keys, annotation keys, finalizers: `name` or `example.com/name`. */
+export function qualifiedNameProblems(text: string): string[] {
+  const parts = text.split("/", 3);
+  if (parts.length > 2) return [`a valid label key ${qualifiedText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  const name = parts.at(-1) as string;
+  const problems = parts.length === 2 ? prefixProblems(parts[0] as string) : [];
+  if (name === "") problems.push("name part must be non-empty");
+  else if (tooLong(name, 63)) problems.push("name part must be no more than 63 bytes");
+  if (!qualified.test(name)) problems.push(`name part ${qualifiedText}`);
+  return problems;
+}
+
+function prefixProblems(prefix: string): string[] {
+  if (prefix === "") return ["prefix part must be non-empty"];
+  const problems: string[] = [];
+  if (tooLong(prefix, 253)) problems.push("prefix part must be no more than 253 bytes");
+  if (!subdomain.test(prefix)) problems.push(`prefix part ${subdomainText}`);
+  return problems;
+}
+
+export function labelValueProblems(text: string): string[] {
+  const problems: string[] = [];
+  if (tooLong(text, 63)) problems.push("must be no more than 63 bytes");
+  if (!labelValue.test(text)) problems.push(labelValueText);
+  return problems;
+}
+
+/** Keys of configmaps and secrets: they become file names. */
+export function configMapKeyProblems(text: string): string[] {
+  const problems: string[] = [];
+  if (tooLong(text, 253)) problems.push("must be no more than 253 characters");
+  if (!configKey.test(text)) problems.push(configKeyText);
+  if (text === "." || text === "..") problems.push(`must not be '${text}'`);
+  else if (text.startsWith("..")) problems.push("must not start with '..'");
+  return problems;
+}
+
+const standardFinalizers = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
+
+/** Built-in kinds take only finalizers they know or that name whose they are. */
+export function finalizerProblems(text: string): string[] {
+  return text.includes("/") || standardFinalizers.has(text) ? [] : ["name is neither a standard finalizer name nor is it fully qualified"];
+}
+
+/** Port names of containers: at most 15 characters with a letter in them. */
+export function portNameProblems(text: string): string[] {
+  const problems: string[] = [];
+  if (tooLong(text, 15)) problems.push("must be no more than 15 characters");
+  if (!/^[-a-z0-9]+$/.test(text)) problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+  if (!/[a-z]/.test(text)) problems.push("must contain at least one letter (a-z)");
+  if (text.includes("--")) problems.push("must not contain consecutive hyphens");
+  if (text.startsWith("-") || text.endsWith("-")) problems.push("must not begin or end with a hyphen");
+  return problems;
+}
+
+export function portNumberProblems(port: number): string[] {
+  return port >= 1 && port <= 65535 ? [] : ["must be between 1 and 65535, inclusive"];
+}
