@@ -1,5 +1,5 @@
 // Prints how upstream answers the requests on standard input, one JSON object a line: `want` is made anew. `verb` is get, list or watch; `custom`
-// tells of a custom resource, `plain` of an answer that is no object of a resource, such as an error.
+// tells of a custom resource, `cbor` of a server that has its gate on, `plain` of an answer that is no object of a resource, such as an error.
 package main
 
 import (
@@ -16,14 +16,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 	"k8s.io/apiserver/pkg/endpoints/handlers/negotiation"
 	"k8s.io/apiserver/pkg/registry/rest"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 )
 
 type row struct {
 	Verb      string `json:"verb"`
 	Custom    bool   `json:"custom,omitempty"`
+	CBOR      bool   `json:"cbor,omitempty"`
 	Plain     bool   `json:"plain,omitempty"`
 	Accept    string `json:"accept"`
 	Query     string `json:"query,omitempty"`
@@ -31,9 +35,19 @@ type row struct {
 	Want      string `json:"want"`
 }
 
-var codecs = metainternalversionscheme.Codecs
+var codecsWithCBOR = serializer.NewCodecFactory(metainternalversionscheme.Scheme, serializer.WithSerializer(cbor.NewSerializerInfo))
+
+func (given row) codecs() serializer.CodecFactory {
+	if given.CBOR {
+		return codecsWithCBOR
+	}
+	return metainternalversionscheme.Codecs
+}
 
 func main() {
+	if err := utilfeature.DefaultMutableFeatureGate.Set("CBORServingAndStorage=true"); err != nil { // Of no effect on codecs without CBOR.
+		log.Fatal(err)
+	}
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<20)
 	out := json.NewEncoder(os.Stdout)
@@ -64,7 +78,7 @@ func answer(given row) string {
 
 // route passes a router first, as requests for built-in resources do.
 func route(given row, request *http.Request) string {
-	mediaTypes, streamMediaTypes := negotiation.MediaTypesForSerializer(codecs)
+	mediaTypes, streamMediaTypes := negotiation.MediaTypesForSerializer(given.codecs())
 	if given.Verb != "get" {
 		mediaTypes = append(mediaTypes, streamMediaTypes...)
 	}
@@ -81,16 +95,16 @@ func route(given row, request *http.Request) string {
 }
 
 func negotiate(given row, request *http.Request) string {
-	var restrictions negotiation.EndpointRestrictions = scope(given.Custom)
+	var restrictions negotiation.EndpointRestrictions = scope(given)
 	if given.Plain {
 		restrictions = negotiation.DefaultEndpointRestrictions
 	}
-	options, info, err := negotiation.NegotiateOutputMediaType(request, codecs, restrictions)
+	options, info, err := negotiation.NegotiateOutputMediaType(request, given.codecs(), restrictions)
 	if err != nil {
 		return refusal(http.StatusNotAcceptable, err.Error())
 	}
 	if given.Verb == "watch" {
-		if info, err = negotiation.NegotiateOutputMediaTypeStream(request, codecs, restrictions); err != nil {
+		if info, err = negotiation.NegotiateOutputMediaTypeStream(request, given.codecs(), restrictions); err != nil {
 			return refusal(http.StatusNotAcceptable, err.Error())
 		}
 	}
@@ -104,14 +118,14 @@ func negotiate(given row, request *http.Request) string {
 	return told
 }
 
-func scope(custom bool) *handlers.RequestScope {
+func scope(given row) *handlers.RequestScope {
 	made := &handlers.RequestScope{
-		Serializer:       codecs,
+		Serializer:       given.codecs(),
 		TableConvertor:   rest.NewDefaultTableConvertor(schema.GroupResource{Resource: "x"}),
 		MetaGroupVersion: metav1.SchemeGroupVersion,
 	}
-	for _, info := range codecs.SupportedMediaTypes() {
-		if custom && info.MediaType != runtime.ContentTypeProtobuf {
+	for _, info := range given.codecs().SupportedMediaTypes() {
+		if given.Custom && info.MediaType != runtime.ContentTypeProtobuf {
 			made.StandardSerializers = append(made.StandardSerializers, info)
 		}
 	}

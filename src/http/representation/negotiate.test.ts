@@ -12,14 +12,16 @@ import { ApiError } from "../../api/errors.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import { ask } from "../../testing/request-context.ts";
 import type { RequestContext, Shape } from "../contract.ts";
+import { cbor } from "./cbor.ts";
 import { parseMediaType } from "./media-type.ts";
-import { negotiate, negotiatePlain } from "./negotiate.ts";
+import { namesOf, negotiate, negotiatePlain } from "./negotiate.ts";
 
 const text = gunzipSync(readFileSync(join(import.meta.dirname, "testdata/negotiation.jsonl.gz")));
 
 interface Row {
   readonly verb: "get" | "list" | "watch";
   readonly custom?: boolean;
+  readonly cbor?: boolean;
   readonly plain?: boolean;
   readonly accept: string;
   readonly query?: string;
@@ -31,9 +33,10 @@ interface Row {
 const paths = { get: "/api/v1/namespaces/n/configmaps/x?", list: "/api/v1/configmaps?", watch: "/api/v1/configmaps?watch=1&" };
 
 /** @returns as the rows have it */
-async function choice({ verb, custom = false, plain = false, accept, query = "", userAgent = "" }: Row): Promise<string> {
+async function choice({ verb, custom = false, cbor: hasCbor = false, plain = false, accept, query = "", userAgent = "" }: Row): Promise<string> {
   let told = "";
   const run = (context: RequestContext): void => {
+    if (hasCbor) Object.assign(context, { encodings: [...context.encodings, cbor] });
     context.resolved = { resource: { definition: { custom } } } as Resolved;
     told = plain ? chosenPlain(context) : chosen(context, verb);
     context.exchange.respond(200, {});
@@ -61,8 +64,7 @@ function shapeText(shape: Shape): string {
 
 function chosenPlain(context: RequestContext): string {
   const encoding = negotiatePlain(context);
-  if (encoding === undefined)
-    return "406 only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf";
+  if (encoding === undefined) return `406 only the following media types are accepted: ${namesOf(context.encodings).join(", ")}`;
   return encoding.mediaType + (encoding.pretty === undefined && encoding.mediaType === "application/json" ? " pretty" : "");
 }
 
