@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { KubeObject } from "../../api/object.ts";
-import { establish, isConditionTrue, nextStatus, setCondition, usedNames } from "../../apis/apiextensions/conditions.ts";
-import { customDefinition } from "../../apis/apiextensions/custom-definition.ts";
-import { cleanupFinalizer } from "../../apis/apiextensions/custom-resource-definition.ts";
+import { customKinds } from "../../apis/apiextensions/custom-kinds.ts";
 import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
 import { openMemoryRegistry, type Place } from "../../testing/memory-registry.ts";
 import { definitionController } from "./definitions.ts";
@@ -11,15 +9,7 @@ import { definitionController } from "./definitions.ts";
 const memory = await openMemoryRegistry();
 const catalog = memory.registry.catalog as MutableCatalog;
 const released: ResourceDefinition[] = [];
-const rules = {
-  cleanupFinalizer,
-  usedNames,
-  nextStatus,
-  establish,
-  isConditionTrue,
-  setCondition,
-  customDefinition: (definition: KubeObject) => customDefinition(definition, { objectRules: undefined }),
-};
+const rules = customKinds({ objectRules: undefined });
 const quiet = () => {};
 const logger = { debug: quiet, info: quiet, warn: (text: string, fields?: object) => console.error(text, fields), error: quiet };
 const controller = definitionController({ registry: memory.registry, catalog, rules, release: (definition) => released.push(definition), logger });

@@ -1,0 +1,159 @@
+/** Custom resources as clients see them: a definition is made, used, changed and removed. Source: upstream's apiextensions integration tests, by hand */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Answer, type RawClient, rawClient } from "../testing/raw-client.ts";
+import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const widgets = "/apis/example.com/v1/namespaces/default/widgets";
+
+const definition = (properties: object = {}) => ({
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "widgets.example.com" },
+  spec: {
+    group: "example.com",
+    names: { plural: "widgets", kind: "Widget", shortNames: ["wd"] },
+    scope: "Namespaced",
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {}, scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.size" } },
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: {
+              spec: {
+                type: "object",
+                properties: {
+                  size: { type: "integer", minimum: 0, default: 1 },
+                  ports: {
+                    type: "array",
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["name"],
+                    items: { type: "object", required: ["name"], properties: { name: { type: "string" }, port: { type: "integer" } } },
+                  },
+                  ...properties,
+                },
+                "x-kubernetes-validations": [{ rule: "self.size < 100", message: "too large" }],
+              },
+              status: { type: "object", properties: { size: { type: "integer" } } },
+            },
+          },
+        },
+      },
+    ],
+  },
+});
+
+const widget = (name: string, spec: object) => ({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name }, spec });
+
+let server: TestServer;
+let client: RawClient;
+before(async () => {
+  server = await startTestServer();
+  client = rawClient(server.kubeconfig);
+});
+after(async () => {
+  client.close();
+  await server.close();
+});
+
+const send = (method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> =>
+  client.send({ method, path, headers, ...(body !== undefined && { body }) });
+
+/** Until it holds, at most a second or so. */
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail(`never: ${holds}`);
+}
+
+test("the life of a definition", async (t) => {
+  await t.test("it is established, and its kind is served and discovered by then", async () => {
+    assert.equal((await send("POST", definitions, definition())).status, 201);
+    await eventually(async () => {
+      const { body } = await send("GET", `${definitions}/widgets.example.com`);
+      return body.status.conditions?.some(({ type, status }: { type: string; status: string }) => type === "Established" && status === "True");
+    });
+    const discovery = await send("GET", "/apis/example.com/v1");
+    assert.deepEqual(discovery.body.resources.map(({ name }: { name: string }) => name).sort(), ["widgets", "widgets/scale", "widgets/status"]);
+  });
+
+  await t.test("objects are defaulted and pruned", async () => {
+    const created = await send("POST", widgets, { ...widget("a", { nope: 1 }), status: { size: 3 } });
+    assert.equal(created.status, 201);
+    assert.deepEqual([created.body.spec, created.body.status, created.body.metadata.generation], [{ size: 1 }, undefined, 1]);
+    const strict = await send("POST", `${widgets}?fieldValidation=Strict`, widget("b", { nope: 1 }));
+    assert.equal(strict.status, 400);
+    assert.match(strict.body.message, /strict decoding error: unknown field "spec.nope"/);
+  });
+
+  await t.test("objects are validated, by schema and by rules", async () => {
+    const wrong = await send("POST", widgets, widget("b", { size: "x" }));
+    assert.equal(wrong.status, 422);
+    assert.match(wrong.body.message, /spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"/);
+    const large = await send("POST", widgets, widget("b", { size: 100 }));
+    assert.match(large.body.message, /spec: Invalid value: "?(?:object)?"?:? ?too large|too large/);
+  });
+
+  await t.test("update, status, scale", async () => {
+    const current = (await send("GET", `${widgets}/a`)).body;
+    const updated = await send("PUT", `${widgets}/a`, { ...current, spec: { size: 5 }, status: { size: 9 } });
+    assert.deepEqual([updated.status, updated.body.spec, updated.body.status, updated.body.metadata.generation], [200, { size: 5 }, undefined, 2]);
+    const status = await send("PUT", `${widgets}/a/status`, { ...updated.body, status: { size: 4 } });
+    assert.deepEqual([status.status, status.body.status, status.body.metadata.generation], [200, { size: 4 }, 2]);
+    const scale = await send("GET", `${widgets}/a/scale`);
+    assert.deepEqual([scale.body.spec, scale.body.status], [{ replicas: 5 }, { replicas: 4 }]);
+  });
+
+  await t.test("patches: merge and apply, not strategic", async () => {
+    const merge = await send("PATCH", `${widgets}/a`, { spec: { size: 6 } }, { "content-type": "application/merge-patch+json" });
+    assert.deepEqual([merge.status, merge.body.spec.size], [200, 6]);
+    const strategic = await send("PATCH", `${widgets}/a`, {}, { "content-type": "application/strategic-merge-patch+json" });
+    assert.equal(strategic.status, 415);
+    const apply = (manager: string, ports: object[]) =>
+      send("PATCH", `${widgets}/applied?fieldManager=${manager}`, widget("applied", { ports }), {
+        "content-type": "application/apply-patch+yaml",
+      });
+    assert.equal((await apply("one", [{ name: "http", port: 80 }])).status, 201);
+    const second = await apply("two", [{ name: "https", port: 443 }]);
+    assert.deepEqual(second.body.spec.ports, [
+      { name: "http", port: 80 },
+      { name: "https", port: 443 },
+    ]);
+    assert.equal((await apply("two", [{ name: "http", port: 81 }])).status, 409);
+  });
+
+  await t.test("lists keep the kind of their items", async () => {
+    const { body } = await send("GET", widgets);
+    assert.equal(body.kind, "WidgetList");
+    assert.deepEqual(
+      body.items.map(({ kind, metadata }: { kind: string; metadata: { name: string } }) => [kind, metadata.name]),
+      [
+        ["Widget", "a"],
+        ["Widget", "applied"],
+      ],
+    );
+  });
+
+  await t.test("another schema holds from then on, for what is stored, too", async () => {
+    const current = (await send("GET", `${definitions}/widgets.example.com`)).body;
+    current.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.colour = { type: "string", default: "red" };
+    assert.equal((await send("PUT", `${definitions}/widgets.example.com`, current)).status, 200);
+    await eventually(async () => (await send("GET", `${widgets}/a`)).body.spec?.colour === "red");
+  });
+
+  await t.test("deleted, it takes its objects with it and is gone", async () => {
+    assert.equal((await send("DELETE", `${definitions}/widgets.example.com`)).status, 200);
+    await eventually(async () => (await send("GET", `${definitions}/widgets.example.com`)).status === 404);
+    await eventually(async () => (await send("GET", widgets)).status === 404);
+    assert.equal((await send("POST", definitions, definition())).status, 201);
+    await eventually(async () => (await send("GET", widgets)).status === 200);
+    assert.deepEqual((await send("GET", widgets)).body.items, []);
+  });
+});
