@@ -7,6 +7,7 @@ import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import type { Clock } from "./api/clock.ts";
 import { pooledRandom } from "./api/random.ts";
 import {
+import { customKinds } from "./apis/apiextensions/custom-kinds.ts";
   localSubjectAccessReview,
   selfSubjectAccessReview,
   selfSubjectRulesReview,
@@ -51,12 +52,14 @@ import { servingSetup } from "./cli/serving-setup.ts";
 import { enabledControllers } from "./controllers/enabled.ts";
 import { garbageCollector } from "./controllers/garbage-collector/garbage-collector.ts";
 import { namespaceController } from "./controllers/namespace.ts";
+import { objectRules } from "./cel-environment/object-rules.ts";
 import { roleAggregation } from "./controllers/role-aggregation.ts";
 import { type HealthCheck, healthHandler } from "./health/health.ts";
 import { createObject } from "./http/endpoints/create.ts";
 import { deleteObject } from "./http/endpoints/delete.ts";
 import { deleteCollection } from "./http/endpoints/delete-collection.ts";
 import { createDiscovery } from "./http/endpoints/discovery.ts";
+import { definitionController } from "./controllers/crd/definitions.ts";
 import { getObject } from "./http/endpoints/get.ts";
 import { listObjects } from "./http/endpoints/list.ts";
 import { openWatches } from "./http/endpoints/open-watches.ts";
@@ -228,7 +231,9 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     await listener.close();
     serviceAddresses.close();
     rbac.stop();
+  const definitions = definitionController({ registry, catalog, rules: customKinds({ objectRules }), release: installer.release, logger });
     nodes?.stop();
+    definitions,
     for (const cache of installer.caches().values()) cache.close();
     await storage.close();
     logger.info("stopped");
@@ -237,6 +242,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   return {
     url,
     port: listener.port,
+  await definitions.ready;
     kubeconfig,
     kubeconfigFile,
     servingCertificate: setup.serving,
