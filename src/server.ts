@@ -1,4 +1,5 @@
 /** Builds every part and hands it to the next, top to bottom; the only file that names implementations. */
+import { randomUUID } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -6,7 +7,6 @@ import { createAdmission } from "./admission/chain.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import type { Clock } from "./api/clock.ts";
 import { pooledRandom } from "./api/random.ts";
-import {
 import { customKinds } from "./apis/apiextensions/custom-kinds.ts";
   localSubjectAccessReview,
   selfSubjectAccessReview,
@@ -21,6 +21,12 @@ import { clientCertificateAuthenticator } from "./authentication/client-certific
 import type { TokenAuthenticator } from "./authentication/contract.ts";
 import { tokenCache } from "./authentication/token-cache.ts";
 import { tokenFileAuthenticator } from "./authentication/token-file.ts";
+import { extendedExpirationSeconds, tokenClaims, watchedExpirationSeconds } from "./authentication/service-account/claims.ts";
+import { type TokenIssuer, tokenIssuer } from "./authentication/service-account/issuer.ts";
+import { issuerMetadata, keySet } from "./authentication/service-account/keys.ts";
+import { liveObjects } from "./authentication/service-account/live-objects.ts";
+import { checkServiceAccountOptions } from "./authentication/service-account/options.ts";
+import { serviceAccountTokens } from "./authentication/service-account/token.ts";
 import { tokenUnion } from "./authentication/token-union.ts";
 import { authenticate } from "./authentication/union.ts";
 import { type AbacPolicy, parseAbacPolicies } from "./authorization/abac/policy-file.ts";
@@ -51,6 +57,7 @@ import { parseRuntimeConfig } from "./cli/runtime-config.ts";
 import { servingSetup } from "./cli/serving-setup.ts";
 import { enabledControllers } from "./controllers/enabled.ts";
 import { garbageCollector } from "./controllers/garbage-collector/garbage-collector.ts";
+import { type ServiceAccountKeys, serviceAccountKeys } from "./cli/service-account-keys.ts";
 import { namespaceController } from "./controllers/namespace.ts";
 import { objectRules } from "./cel-environment/object-rules.ts";
 import { roleAggregation } from "./controllers/role-aggregation.ts";
@@ -66,10 +73,12 @@ import { openWatches } from "./http/endpoints/open-watches.ts";
 import { createOpenApi } from "./http/endpoints/openapi.ts";
 import { patchObject } from "./http/endpoints/patch.ts";
 import { reviewEndpoint } from "./http/endpoints/review.ts";
+import { openIdRoutes } from "./http/endpoints/openid.ts";
 import { selfSubjectReview } from "./http/endpoints/self-subject-review.ts";
 import { subresourceEndpoints } from "./http/endpoints/subresources.ts";
 import { updateObject } from "./http/endpoints/update.ts";
 import { versionBody, versionHandler } from "./http/endpoints/version.ts";
+import { type TokenRequests, tokenRequestEndpoint } from "./http/endpoints/token-request.ts";
 import { watchObjects } from "./http/endpoints/watch.ts";
 import { authenticationFilter } from "./http/filters/authentication.ts";
 import { authorizationFilter } from "./http/filters/authorization.ts";
@@ -128,10 +137,14 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const tokenFile = await tokenFileAuthenticators(options);
   // The store first: it locks the data directory, in which certificates may be renewed.
   const storage = await openStorage(options);
+  checkServiceAccountOptions(options.serviceAccountIssuers, options.serviceAccountMaxTokenExpirationMs);
+  const audiences = options.apiAudiences.length > 0 ? options.apiAudiences : options.serviceAccountIssuers;
   undo.push(() => storage.close());
   const setup = await servingSetup(options, certificateNames(options, addressAt(range, 1)));
   const installer = createInstaller({ storage, clock, gates });
   const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, ruleChecker: definitionRules });
+  const keys = await serviceAccountKeys(options);
+  const issuer = tokenIssuer(keys.signing, options.serviceAccountIssuers[0] as string);
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const serviceAddresses = openServiceAddresses({ catalog, clock, range });
   undo.push(() => serviceAddresses.close());
@@ -165,8 +178,20 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const open = openRequests({ clock, timeoutMs: options.requestTimeoutMs, expire: (context) => sendError(context, requestTimedOut(), logger) });
   undo.push(() => open.close());
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;
-  const audiences = options.apiAudiences.length > 0 ? options.apiAudiences : options.serviceAccountIssuers;
-  const authenticateToken = tokenCache(tokenUnion(tokenFile), { clock });
+  const authenticateToken = tokenCache(
+    tokenUnion([
+      ...tokenFile,
+      serviceAccountTokens({
+        keys: keys.accepted,
+        issuers: options.serviceAccountIssuers,
+        apiAudiences: audiences,
+        lookup: options.serviceAccountLookup,
+        live: liveObjects(catalog),
+        clock,
+      }),
+    ]),
+    { clock },
+  );
   const serve = createServe({
     filters: [
       metrics.requests.filter,
@@ -176,12 +201,13 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
       authorizationFilter(authorize),
     ],
     registry,
-    endpoints: resourceEndpoints({ watches, clock, authorize, rulesOf: ruleResolverOf(chosen) }),
+    endpoints: resourceEndpoints({ watches, clock, authorize, tokens: tokenRequestsOf(options, issuer, audiences), rulesOf: ruleResolverOf(chosen) }),
     routes: [
       ...healthRoutes(storage, state, options),
       ...documentRoutes({ catalog, gates }, address),
       { path: "/metrics", handler: metrics.handler },
     ],
+      ...issuerRoutes(options, keys, address),
     encodings: [json, yaml, ...protobuf, ...(gates.enabled("CBORServingAndStorage") ? [cbor] : [])],
     open,
     clock,
@@ -280,12 +306,31 @@ async function tokenFileAuthenticators({ tokenAuthFile }: ServerOptions): Promis
 
 interface EndpointNeeds {
   readonly watches: ReturnType<typeof openWatches>;
+function tokenRequestsOf(options: ServerOptions, issuer: TokenIssuer, apiAudiences: readonly string[]): TokenRequests {
+  return tokenRequests({
+    apiAudiences,
+    maxExpirationSeconds: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),
+    extendExpiration: options.serviceAccountExtendTokenExpiration,
+    watchedExpirationSeconds,
+    extendedExpirationSeconds,
+    issue: (grant) => issuer.issue(tokenClaims({ ...grant, jti: randomUUID() })),
+  });
+}
+
+/** Only an issuer that is an https URL is one whom others can ask. */
+function issuerRoutes({ serviceAccountIssuers: [issuer = ""] }: ServerOptions, { accepted }: ServiceAccountKeys, address: () => string): PathRoute[] {
+  const isAddress = URL.canParse(issuer) && /^https:[^?#]*$/.test(issuer);
+  const metadata = isAddress ? (): object => issuerMetadata(issuer, `https://${address()}/openid/v1/jwks`, accepted) : undefined;
+  return openIdRoutes({ metadata, keySet: () => keySet(accepted) });
+}
+
   readonly clock: Clock;
   readonly authorize: Authorizer;
   readonly rulesOf: ReturnType<typeof ruleResolverOf>;
 }
+  readonly tokens: TokenRequests;
 
-function resourceEndpoints({ watches, clock, authorize, rulesOf }: EndpointNeeds): ResourceEndpoints {
+function resourceEndpoints({ watches, clock, authorize, tokens, rulesOf }: EndpointNeeds): ResourceEndpoints {
   const memory = new PieceMemory();
   return {
     verbs: {
@@ -302,6 +347,7 @@ function resourceEndpoints({ watches, clock, authorize, rulesOf }: EndpointNeeds
       ...subresourceEndpoints({ createActions, connectSubresources, refuseConnect }),
       "authentication.k8s.io/selfsubjectreviews/": reviewEndpoint(selfSubjectReview(clock)),
       "authorization.k8s.io/selfsubjectaccessreviews/": reviewEndpoint(selfSubjectAccessReview(authorize)),
+      "/serviceaccounts/token": tokenRequestEndpoint(tokens),
       "authorization.k8s.io/subjectaccessreviews/": reviewEndpoint(subjectAccessReview(authorize)),
       "authorization.k8s.io/localsubjectaccessreviews/": reviewEndpoint(localSubjectAccessReview(authorize)),
       "authorization.k8s.io/selfsubjectrulesreviews/": reviewEndpoint(selfSubjectRulesReview(rulesOf)),
@@ -335,7 +381,17 @@ function documentRoutes({ catalog, gates }: Pick<RegistryContext, "catalog" | "g
   const discovery = createDiscovery({
     catalog,
     serverAddress,
-    paths: ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"],
+    paths: [
+      "/.well-known/openid-configuration",
+      "/healthz",
+      "/livez",
+      "/metrics",
+      "/openapi/v2",
+      "/openapi/v3",
+      "/openid/v1/jwks",
+      "/readyz",
+      "/version",
+    ],
   });
   const openApi = createOpenApi({ catalog, cbor: gates.enabled("CBORServingAndStorage"), enums: gates.enabled("OpenAPIEnums") });
   return [

@@ -1,0 +1,149 @@
+/** `serviceaccounts/token`: a TokenRequest is answered with a token. Source: access-control §5.2; the service account registry's TokenREST. */
+import { formatTime } from "../../api/clock.ts";
+import { badRequest, conflict, invalid, notFound } from "../../api/errors.ts";
+import { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
+import type { Part } from "../fields.ts";
+
+interface NamedObject {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What a token is to be for. */
+interface Grant {
+  readonly namespace: string;
+  readonly account: NamedObject;
+  readonly audiences: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly expirationSeconds: number;
+  readonly warnAfterSeconds?: number;
+  readonly pod?: NamedObject;
+  readonly node?: { readonly name: string; readonly uid?: string };
+  readonly secret?: NamedObject;
+}
+
+export interface TokenRequestOptions {
+  /** What tokens are for that are for nothing else. */
+  readonly apiAudiences: readonly string[];
+  /** Seconds; 0 is no limit. */
+  readonly maxExpirationSeconds: number;
+  readonly extendExpiration: boolean;
+  /** A pod's token of this life, in seconds, is extended. */
+  readonly watchedExpirationSeconds: number;
+  readonly extendedExpirationSeconds: number;
+  /** @returns the signed token */
+  issue(grant: Grant): Promise<string>;
+}
+
+const group = "authentication.k8s.io";
+const expirationDefault = 3600n;
+const expirationMin = 600;
+
+export interface TokenRequestAction {
+  /** Fills in what the request leaves open, and checks it. @throws ApiError 404, 409, 422 */
+  prepare(registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<void>;
+  /** @returns the request with the token. @throws ApiError 400, 404, 409 */
+  issue(registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<KubeObject>;
+}
+
+export function tokenRequests(options: TokenRequestOptions): TokenRequestAction {
+  return {
+    async prepare(registry, { namespace, name }, sent) {
+      checkPlace(sent, namespace, name);
+      const { metadata } = sent;
+      const { uid } = await get(registry, "serviceaccounts", namespace, name);
+      if ((metadata.uid ?? "") !== "" && metadata.uid !== uid)
+        throw conflict(
+          { group, resource: "TokenRequest" },
+          name,
+          `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${uid})`,
+        );
+      Object.assign(metadata, { name, namespace, uid, creationTimestamp: formatTime(registry.clock.now()) });
+      sent.spec ??= {};
+      if ((sent.spec.audiences ?? []).length === 0) sent.spec.audiences = [...options.apiAudiences];
+      sent.spec.expirationSeconds ??= Number(expirationDefault);
+      checkExpiration(sent.spec.expirationSeconds);
+    },
+    issue: (registry, request, sent) => issue(options, registry, request, sent),
+  };
+}
+
+/** The path says whose token it is. */
+function checkPlace({ metadata }: KubeObject, namespace: string, name: string): void {
+  const errors = new FieldErrors();
+  const given = metadata.name ?? "";
+  if (given !== "" && given !== name) errors.invalid("metadata.name", given, "must match the service account name if specified");
+  else if ((metadata.namespace ?? namespace) !== namespace)
+    errors.invalid("metadata.namespace", metadata.namespace, "must match the service account namespace if specified");
+  if (!errors.empty) throw invalid(group, "TokenRequest", name, errors.causes);
+}
+
+function checkExpiration(seconds: number | bigint): void {
+  const errors = new FieldErrors();
+  if (seconds < expirationMin) errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes");
+  if (seconds > 2 ** 32) errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds");
+  if (!errors.empty) throw invalid(group, "TokenRequest", "", errors.causes);
+}
+
+async function issue(options: TokenRequestOptions, registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
+  const { namespace, name } = request;
+  const { spec } = sent;
+  const now = registry.clock.now();
+  const account = { name, uid: sent.metadata.uid as string };
+  const bound = spec.boundObjectRef === undefined || spec.boundObjectRef === null ? {} : await boundTo(registry, request, spec.boundObjectRef);
+  const { maxExpirationSeconds: max } = options;
+  if (max > 0 && spec.expirationSeconds > max) {
+    request.warnings.push(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${max} seconds`);
+    spec.expirationSeconds = max;
+  }
+  const token = await options.issue({ namespace, account, audiences: spec.audiences, now, ...lifeOf(options, spec, bound), ...bound });
+  sent.status = { token, expirationTimestamp: formatTime(now + spec.expirationSeconds * 1000) };
+  return sent;
+}
+
+/** A token that admission put into a pod may be used for longer than its pod was told. */
+function lifeOf(options: TokenRequestOptions, spec: Part, { pod }: Bound): Pick<Grant, "expirationSeconds" | "warnAfterSeconds"> {
+  const { expirationSeconds } = spec;
+  const isForUs = (spec.audiences as string[]).every((audience) => options.apiAudiences.includes(audience));
+  const extended = options.extendExpiration && pod !== undefined && expirationSeconds === options.watchedExpirationSeconds && isForUs;
+  return extended ? { expirationSeconds: options.extendedExpirationSeconds, warnAfterSeconds: expirationSeconds } : { expirationSeconds };
+}
+
+type Bound = Pick<Grant, "pod" | "node" | "secret">;
+
+async function boundTo(registry: RegistryContext, { namespace, name }: WriteRequest, ref: Part): Promise<Bound> {
+  const { apiVersion = "", kind = "", name: boundName = "", uid: wanted = "" } = ref;
+  const [version, refGroup = ""] = apiVersion.split("/").reverse();
+  const resource = refGroup === "" ? { Pod: "pods", Node: "nodes", Secret: "secrets" }[kind as string] : undefined;
+  if (resource === undefined) throw badRequest(`cannot bind token to object of type ${refGroup}/${version}, Kind=${kind}`);
+  const object = await get(registry, resource, resource === "nodes" ? "" : namespace, boundName);
+  if (resource === "pods" && (object.spec.serviceAccountName ?? "") !== name)
+    throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`);
+  if (wanted !== "" && wanted !== object.uid) {
+    const why = `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw conflict({ group: "", resource: kind }, boundName, why);
+  }
+  const self = { name: boundName, uid: object.uid };
+  if (resource === "secrets") return { secret: self };
+  if (resource === "nodes") return { node: self };
+  const nodeName = object.spec.nodeName ?? "";
+  if (nodeName === "") return { pod: self };
+  const node = await find(registry, "nodes", "", nodeName);
+  return { pod: self, node: { name: nodeName, ...(node?.metadata.uid !== undefined && { uid: node.metadata.uid }) } };
+}
+
+async function find({ catalog }: RegistryContext, resource: string, namespace: string, name: string): Promise<KubeObject | undefined> {
+  const store = catalog.findResource("", resource)?.store;
+  const entry = (await store?.cache.current())?.get(store?.keyOf(namespace, name) ?? "");
+  return entry && store?.decode(entry);
+}
+
+/** @throws ApiError 404 */
+async function get(registry: RegistryContext, resource: string, namespace: string, name: string): Promise<{ uid: string; spec: Part }> {
+  const object = await find(registry, resource, namespace, name);
+  if (object === undefined) throw notFound({ group: "", resource }, name);
+  return { uid: object.metadata.uid ?? "", spec: object.spec ?? {} };
+}

@@ -1,0 +1,80 @@
+/** Tokens that are bound to an account, and perhaps to a pod, a secret or a node. Source: pkg/serviceaccount's claims. */
+import { serviceAccountGroups, serviceAccountUser } from "../../api/service-account.ts";
+import type { UserInfo } from "../../api/user.ts";
+import type { LiveObject, LiveObjects } from "./live-objects.ts";
+
+interface Ref {
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface BoundClaims {
+  readonly namespace: string;
+  readonly account: Ref;
+  readonly pod: Ref | undefined;
+  readonly secret: Ref | undefined;
+  readonly node: Ref | undefined;
+  readonly jti: string;
+}
+
+/** @returns undefined when the claims are not of the form */
+export function readBoundClaims(payload: Readonly<Record<string, unknown>>): BoundClaims | undefined {
+  const own = payload["kubernetes.io"];
+  if (!isObject(own) || typeof own.namespace !== "string") return undefined;
+  const account = readRef(own.serviceaccount);
+  if (account === undefined || account.name === "" || account.uid === "") return undefined;
+  if (payload.sub !== serviceAccountUser(own.namespace, account.name)) return undefined;
+  for (const kind of ["pod", "secret", "node"]) if (own[kind] !== undefined && readRef(own[kind]) === undefined) return undefined;
+  const jti = typeof payload.jti === "string" ? payload.jti : "";
+  return { namespace: own.namespace, account, pod: readRef(own.pod), secret: readRef(own.secret), node: readRef(own.node), jti };
+}
+
+function readRef(value: unknown): Ref | undefined {
+  if (!isObject(value)) return undefined;
+  const { name = "", uid = "" } = value;
+  return typeof name === "string" && typeof uid === "string" ? { name, uid } : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const invalidated = "service account token has been invalidated";
+
+/** @param deletedBefore milliseconds since 1970; what is being deleted since before then counts as gone @returns undefined when all is there */
+export function boundProblem({ namespace, account, pod, secret, node }: BoundClaims, live: LiveObjects, deletedBefore: number): string | undefined {
+  const gone = ({ deletedAt }: LiveObject): boolean => deletedAt !== undefined && deletedAt < deletedBefore;
+  const found = live.find("serviceaccounts", namespace, account.name);
+  if (found === undefined) return `serviceaccounts ${JSON.stringify(account.name)} not found`;
+  if (found.uid !== account.uid) return `service account UID (${found.uid}) does not match claim (${account.uid})`;
+  if (gone(found)) return `service account ${namespace}/${account.name} has been deleted`;
+  const refs = [
+    ["secret", "secrets", namespace, secret],
+    ["pod", "pods", namespace, pod],
+    // Where a pod runs is told, not asked for.
+    ["node", "nodes", "", pod === undefined ? node : undefined],
+  ] as const;
+  for (const [what, resource, where, ref] of refs) {
+    if (ref === undefined) continue;
+    const object = live.find(resource, where, ref.name);
+    if (object === undefined) return invalidated;
+    if (object.uid !== ref.uid) return `${what} UID (${object.uid}) does not match service account ${what} ref claim (${ref.uid})`;
+    if (gone(object)) return invalidated;
+  }
+  return undefined;
+}
+
+/** With what the token is bound to as extra. Source: apiserver's serviceaccount.ServiceAccountInfo. */
+export function boundUser({ namespace, account, pod, node, jti }: BoundClaims): UserInfo {
+  const extra = new Map<string, readonly string[]>();
+  if (pod !== undefined && pod.name !== "" && pod.uid !== "") {
+    extra.set("authentication.kubernetes.io/pod-name", [pod.name]);
+    extra.set("authentication.kubernetes.io/pod-uid", [pod.uid]);
+  }
+  if (jti !== "") extra.set("authentication.kubernetes.io/credential-id", [`JTI=${jti}`]);
+  if (node !== undefined && node.name !== "") {
+    extra.set("authentication.kubernetes.io/node-name", [node.name]);
+    if (node.uid !== "") extra.set("authentication.kubernetes.io/node-uid", [node.uid]);
+  }
+  return { name: serviceAccountUser(namespace, account.name), uid: account.uid, groups: serviceAccountGroups(namespace), extra };
+}

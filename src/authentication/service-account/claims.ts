@@ -1,0 +1,68 @@
+/** What stands in a service account's token. Source: pkg/serviceaccount's claims and legacy. */
+
+/** Seconds. A pod's token of this life is one that was put there by admission: its holder may not read it again in time. */
+export const watchedExpirationSeconds = 3607;
+/** Seconds such a token is good for all the same. */
+export const extendedExpirationSeconds = 365 * 24 * 3600;
+
+/** Stands in the tokens of secrets, whatever the issuer is. */
+export const secretTokenIssuer = "kubernetes/serviceaccount";
+
+export interface NamedObject {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What a token is for, and for how long. */
+export interface TokenGrant {
+  readonly namespace: string;
+  readonly account: NamedObject;
+  readonly audiences: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly expirationSeconds: number;
+  /** Seconds after which the token should have been read again. */
+  readonly warnAfterSeconds?: number;
+  readonly jti: string;
+  readonly pod?: NamedObject;
+  /** With a pod: where it runs. */
+  readonly node?: { readonly name: string; readonly uid?: string };
+  readonly secret?: NamedObject;
+}
+
+/** All but the issuer. */
+export function tokenClaims(grant: TokenGrant): Record<string, unknown> {
+  const { namespace, account, audiences, jti, pod, node, secret, expirationSeconds, warnAfterSeconds } = grant;
+  const now = Math.floor(grant.now / 1000);
+  return {
+    aud: audiences,
+    exp: now + expirationSeconds,
+    iat: now,
+    jti,
+    "kubernetes.io": {
+      namespace,
+      ...(node !== undefined && { node: named(node) }),
+      ...(pod !== undefined && { pod: named(pod) }),
+      ...(secret !== undefined && { secret: named(secret) }),
+      serviceaccount: named(account),
+      ...(warnAfterSeconds !== undefined && { warnafter: now + warnAfterSeconds }),
+    },
+    nbf: now,
+    sub: `system:serviceaccount:${namespace}:${account.name}`,
+  };
+}
+
+function named({ name, uid }: { readonly name: string; readonly uid?: string }): object {
+  return { name, ...(uid !== undefined && { uid }) };
+}
+
+/** Of a token that lives in a secret and as long as it. */
+export function secretTokenClaims(namespace: string, account: NamedObject, secretName: string): Record<string, unknown> {
+  return {
+    "kubernetes.io/serviceaccount/namespace": namespace,
+    "kubernetes.io/serviceaccount/secret.name": secretName,
+    "kubernetes.io/serviceaccount/service-account.name": account.name,
+    "kubernetes.io/serviceaccount/service-account.uid": account.uid,
+    sub: `system:serviceaccount:${namespace}:${account.name}`,
+  };
+}

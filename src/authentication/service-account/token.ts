@@ -1,0 +1,124 @@
+/** Service account tokens: signature, issuer, audience and dates once, what they are bound to each time. Source: access-control §5.2; pkg/serviceaccount. */
+import type { Clock } from "../../api/clock.ts";
+import type { AcceptedToken, TokenAnswer, TokenAuthenticator } from "../contract.ts";
+import { type BoundClaims, boundProblem, boundUser, readBoundClaims } from "./bound-token.ts";
+import { secretTokenIssuer } from "./claims.ts";
+import type { PublicKey } from "./keys.ts";
+import type { LiveObjects } from "./live-objects.ts";
+import { loadJose } from "./load-jose.ts";
+import { readSecretClaims, type SecretClaims, secretTokenProblem, secretTokenUser } from "./secret-token.ts";
+
+export interface ServiceAccountTokenOptions {
+  readonly keys: readonly PublicKey[];
+  readonly issuers: readonly string[];
+  /** What tokens that name no audience are for. */
+  readonly apiAudiences: readonly string[];
+  /** Whether the tokens of secrets must still stand there. */
+  readonly lookup: boolean;
+  readonly live: LiveObjects;
+  readonly clock: Clock;
+}
+
+/** How far clocks may be apart, as upstream's library has it. */
+const leewayMs = 60_000;
+/** Longer ones are none of ours. */
+const tokenLengthMax = 64 * 1024;
+
+export function serviceAccountTokens(options: ServiceAccountTokenOptions): TokenAuthenticator {
+  const ours = new Set([secretTokenIssuer, ...options.issuers]);
+  return (token, audiences) => {
+    if (token.length > tokenLengthMax || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
+    return loadJose().then(({ decodeJwt, errors }) => {
+      const issuer = unverifiedIssuer(token, decodeJwt, errors.JWTInvalid);
+      return issuer === undefined || !ours.has(issuer) ? undefined : check(options, token, audiences, issuer);
+    });
+  };
+}
+
+type Jose = typeof import("jose");
+
+/** Whose token it says it is, so that other authenticators' need not be looked at twice. Nothing of it may be trusted. */
+function unverifiedIssuer(token: string, decodeJwt: Jose["decodeJwt"], JWTInvalid: Jose["errors"]["JWTInvalid"]): string | undefined {
+  try {
+    const { iss } = decodeJwt(token);
+    return typeof iss === "string" ? iss : undefined;
+  } catch (error) {
+    if (error instanceof JWTInvalid) return undefined;
+    throw error;
+  }
+}
+
+async function check(options: ServiceAccountTokenOptions, token: string, audiences: readonly string[], issuer: string): Promise<TokenAnswer> {
+  const claims = await verified(options, token, issuer);
+  if (typeof claims === "string") return { problem: claims };
+  const named = claims.aud.length === 0 ? options.apiAudiences : claims.aud;
+  const matching = audiences.filter((audience) => named.includes(audience));
+  if (matching.length === 0) return { problem: `token audiences ${list(named)} is invalid for the target audiences ${list(audiences)}` };
+  const problem = issuer === secretTokenIssuer ? secretProblem(options, token, claims) : bound(options, claims);
+  const found = problem();
+  if (found !== undefined) {
+    await options.live.caughtUp(); // What was just made may not have come by.
+    const still = problem();
+    if (still !== undefined) return { problem: still };
+  }
+  const user = issuer === secretTokenIssuer ? secretTokenUser(claims.secret as SecretClaims) : boundUser(claims.bound as BoundClaims);
+  const accepted: AcceptedToken = { user, audiences: matching, stillHolds: () => problem() === undefined };
+  return claims.exp === undefined ? accepted : { ...accepted, expiresAt: claims.exp * 1000 + leewayMs };
+}
+
+function list(audiences: readonly string[]): string {
+  return `[${audiences.map((audience) => JSON.stringify(audience)).join(" ")}]`;
+}
+
+interface VerifiedClaims {
+  readonly aud: readonly string[];
+  /** Seconds since 1970. */
+  readonly exp: number | undefined;
+  readonly bound: BoundClaims | undefined;
+  readonly secret: SecretClaims | undefined;
+}
+
+/** @returns why not, when not */
+async function verified({ keys, clock }: ServiceAccountTokenOptions, token: string, issuer: string): Promise<VerifiedClaims | string> {
+  const { jwtVerify, decodeProtectedHeader, errors } = await loadJose();
+  try {
+    const { kid } = decodeProtectedHeader(token);
+    const candidates = kid === undefined || kid === "" ? keys : keys.filter(({ keyId }) => keyId === kid);
+    if (candidates.length === 0) return "invalid signature, no keys found";
+    for (const { key, algorithm } of candidates) {
+      try {
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: [algorithm],
+          issuer,
+          currentDate: new Date(clock.now()),
+          clockTolerance: leewayMs / 1000,
+        });
+        if (typeof payload.iat === "number" && payload.iat * 1000 > clock.now() + leewayMs) return "service account token is issued in the future";
+        const aud = payload.aud === undefined ? [] : [payload.aud].flat();
+        return { aud, exp: payload.exp, bound: readBoundClaims(payload), secret: readSecretClaims(payload) };
+      } catch (error) {
+        // Another key may have signed it; every other failure stands.
+        if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JOSEAlgNotAllowed) continue;
+        throw error;
+      }
+    }
+    return "invalid signature";
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) return "service account token has expired";
+    if (error instanceof errors.JWTClaimValidationFailed && error.claim === "nbf") return "service account token is not valid yet";
+    // Of a header that is no JSON the library says so with a TypeError.
+    if (error instanceof errors.JOSEError || error instanceof TypeError) return "service account token claims could not be validated";
+    throw error;
+  }
+}
+
+function bound({ live, clock }: ServiceAccountTokenOptions, { bound: claims }: VerifiedClaims): () => string | undefined {
+  return () => (claims === undefined ? "service account claims are missing" : boundProblem(claims, live, clock.now() - leewayMs));
+}
+
+function secretProblem({ live, lookup }: ServiceAccountTokenOptions, token: string, { secret }: VerifiedClaims): () => string | undefined {
+  return () => {
+    if (secret === undefined) return "sub claim is invalid";
+    return lookup ? secretTokenProblem(secret, token, live) : undefined;
+  };
+}

@@ -1,0 +1,55 @@
+/** The keys of service account tokens, read from the files of the flags or made once and kept. Source: access-control §5.2. */
+import { generateKeyPair, type KeyObject } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { distinctKeys, type PublicKey, readPublicKeys, readSigningKey, type SigningKey } from "../authentication/service-account/keys.ts";
+import type { ServerOptions } from "../options.ts";
+import { writeWhole } from "./certificates.ts";
+
+export interface ServiceAccountKeys {
+  readonly signing: SigningKey;
+  /** Whose tokens are accepted, each once, the signing one among them. */
+  readonly accepted: readonly PublicKey[];
+}
+
+type KeyOptions = Pick<ServerOptions, "dataDir" | "serviceAccountKeyFiles" | "serviceAccountSigningKeyFile" | "tlsPrivateKeyFile">;
+
+/** @throws Error that names the file that cannot be read, or has no such key */
+export async function serviceAccountKeys(options: KeyOptions): Promise<ServiceAccountKeys> {
+  const { serviceAccountKeyFiles, serviceAccountSigningKeyFile: file, dataDir, tlsPrivateKeyFile } = options;
+  const signing = file === undefined ? await ownKey(dataDir) : readSigningKey(await readFile(file, "utf8"), file);
+  const files = serviceAccountKeyFiles.length === 0 && tlsPrivateKeyFile !== undefined ? [tlsPrivateKeyFile] : serviceAccountKeyFiles;
+  const given = await Promise.all(files.map(async (one) => readPublicKeys(await readFile(one, "utf8"), one)));
+  return { signing, accepted: distinctKeys([signing.public, ...given.flat()]) };
+}
+
+/** Tokens outlive a restart only when the key does. */
+async function ownKey(dataDir: string | undefined): Promise<SigningKey> {
+  if (dataDir === undefined) return readSigningKey(pemOf(await makeKey()), "");
+  const file = join(dataDir, "service-account.key");
+  const kept = await readKept(file);
+  if (kept !== undefined) return readSigningKey(kept, file);
+  const pem = pemOf(await makeKey());
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await writeWhole(file, pem, 0o600);
+  return readSigningKey(pem, file);
+}
+
+async function makeKey(): Promise<KeyObject> {
+  const { privateKey } = await promisify(generateKeyPair)("ec", { namedCurve: "P-256" });
+  return privateKey;
+}
+
+function pemOf(key: KeyObject): string {
+  return key.export({ type: "pkcs8", format: "pem" }).toString();
+}
+
+async function readKept(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+/** POST of `serviceaccounts/token`: nothing is stored, the request comes back with a token. Source: access-control §5.2. */
+import { methodNotAllowed } from "../../api/errors.ts";
+import { formatGroupVersion, type KubeObject } from "../../api/object.ts";
+import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
+import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
+import { createAttributes } from "../../registry/create.ts";
+import { decodeBody, type ExpectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
+import { readWriteOptions } from "../../registry/options.ts";
+import { checkNamespace } from "../../registry/preconditions.ts";
+import type { Resolved } from "../../resource/contract.ts";
+import type { RequestContext } from "../contract.ts";
+import { encodeWithVersion } from "../representation/version.ts";
+import { sendShown } from "../respond.ts";
+import type { Endpoint } from "../serve-resource.ts";
+import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
+
+export interface TokenRequests {
+  prepare(registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<void>;
+  issue(registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<KubeObject>;
+}
+
+/** @throws ApiError 400, 403 (admission), 404, 405, 409, 413, 415, 422 */
+export function tokenRequestEndpoint(tokens: TokenRequests): Endpoint {
+  return async (context, registry) => {
+    const { info, exchange } = context;
+    if (info.verb !== "create") throw methodNotAllowed();
+    checkContentType(context);
+    const bytes = await exchange.body(bodyBytesMax);
+    const options = readWriteOptions("CreateOptions", info.query);
+    const request = { ...writeRequest(context, options), name: info.name };
+    const expected = tokenRequestKind(context.resolved as Resolved);
+    const sent = decodeBody(bytes, expected, decodeOptions(context, registry, options));
+    checkNamespace(sent, request.namespace);
+    const attributes = createAttributes(request, sent);
+    await registry.admission.mutate(attributes);
+    await tokens.prepare(registry, request, sent);
+    await registry.admission.validate(attributes);
+    sendTokenRequest(context, await tokens.issue(registry, request, sent), expected);
+  };
+}
+
+/** @throws ApiError 405 where the version has no such subresource */
+function tokenRequestKind(target: Resolved): ExpectedKind {
+  const subresource = target.version.subresources.find(({ name }) => name === "token");
+  const kind = subresource && expectedSubresourceKind(target, subresource);
+  if (kind === undefined) throw methodNotAllowed();
+  return kind;
+}
+
+function sendTokenRequest(context: RequestContext, object: KubeObject, { group, version, kind, schema }: ExpectedKind): void {
+  const apiVersion = formatGroupVersion(group, version);
+  sendShown(context, 201, {
+    apiVersion,
+    kind,
+    schema,
+    json: () => encodeWithVersion({ ...object, apiVersion, kind }, schema).json,
+    message: () => encodeProtobuf(object, schema),
+  });
+}
