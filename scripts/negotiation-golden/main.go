@@ -88,7 +88,9 @@ func route(given row, request *http.Request) string {
 		told = negotiate(given, request.Request)
 	}))
 	container := restful.NewContainer()
-	container.ServiceErrorHandler(func(err restful.ServiceError, _ *restful.Request, _ *restful.Response) { told = refusal(err.Code, err.Message) })
+	container.ServiceErrorHandler(func(err restful.ServiceError, _ *restful.Request, _ *restful.Response) {
+		told = refusal(err.Code, err.Message)
+	})
 	container.Add(service)
 	container.ServeHTTP(httptest.NewRecorder(), request)
 	return told

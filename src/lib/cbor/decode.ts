@@ -202,7 +202,7 @@ class Decoder {
     const plan = node.struct;
     const object: Record<string, unknown> = {};
     const seen = new Set<FieldPlan>();
-    const strangers = new Set<Key>();
+    let strangers: Set<Key> | undefined; // Only where fields may be unknown.
     let complaint: Complaint | undefined;
     const pairs = this.#enter();
     for (let index = 0; this.#more(pairs, index); index++) {
@@ -215,12 +215,13 @@ class Decoder {
         continue;
       }
       const field = isName ? plan.fields.get(key as string) : undefined;
-      if (field === undefined ? this.#strict || strangers.has(key) : seen.has(field)) {
+      if (field === undefined ? this.#strict || strangers?.has(key) : seen.has(field)) {
         complaint = field === undefined && this.#strict ? unknownField(index) : duplicateKey(key, index);
         this.#leaveEarly(pairs, index);
         break;
       }
       if (field === undefined) {
+        strangers ??= new Set();
         strangers.add(key);
         this.#reader.skip();
         continue;

@@ -77,20 +77,28 @@ export class Reader {
 
   /** @returns undefined when it is not UTF-8 */
   text(): string | undefined {
-    if ((this.next & 0x1f) !== info.indefinite) return this.#utf8(this.#slice());
+    if ((this.next & 0x1f) !== info.indefinite) {
+      const length = this.argument();
+      const start = this.at;
+      this.at = start + length;
+      return this.#utf8(start, this.at);
+    }
     const chunks = this.#chunks();
     return chunks.every((chunk) => isUtf8(chunk)) ? Buffer.concat(chunks).toString() : undefined;
   }
 
-  #utf8(bytes: Buffer): string | undefined {
-    const text = bytes.toString();
-    return text.includes("\ufffd") && !isUtf8(bytes) ? undefined : text;
+  #utf8(start: number, end: number): string | undefined {
+    const text = this.#bytes.toString("utf8", start, end);
+    return text.includes("\ufffd") && !isUtf8(this.#bytes.subarray(start, end)) ? undefined : text;
   }
 
   /** A byte string as text. Each byte that is not UTF-8 becomes U+FFFD, as in Go when it writes JSON. */
   byteText(): string {
-    const bytes = this.byteString();
-    return this.#utf8(bytes) ?? decodeLoosely(bytes);
+    const start = this.at;
+    const text = this.text();
+    if (text !== undefined) return text;
+    this.at = start;
+    return decodeLoosely(this.byteString());
   }
 
   byteString(): Buffer {
