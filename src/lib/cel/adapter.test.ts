@@ -49,6 +49,15 @@ const rows: [given: string, answer: string][] = [
     '{"id":13,"expr":"x","bindings":{"x":{"int":"9223372036854775808"}}}',
     '{"id":13,"error":"not a tagged value: {\\"int\\":\\"9223372036854775808\\"}"}',
   ],
+  [
+    '{"id":14,"expr":"q.add(quantity(\'500m\'))","bindings":{"q":{"opaque":"kubernetes.Quantity","text":"1"}}}',
+    '{"id":14,"value":{"opaque":"kubernetes.Quantity","text":"1500m"},"cost":{"min":3,"max":3,"actual":3}}',
+  ],
+  [
+    '{"id":15,"expr":"[i.family() == 4, c.containsIP(i)]","bindings":{"i":{"opaque":"net.IP","text":"10.1.2.3"},"c":{"opaque":"net.CIDR","text":"10.0.0.0/8"}}}',
+    '{"id":15,"value":{"list":[{"bool":true},{"bool":true}]},"cost":',
+  ],
+  ['{"id":16,"expr":"x","bindings":{"x":{"opaque":"net.IP","text":"x"}}}', '{"id":16,"error":"IP Address'],
   ["nonsense", '{"id":null,"error":"'],
 ];
 

@@ -3,21 +3,19 @@
  * `{"bytes":"YQ=="}`, `{"null":true}`, `{"list":[…]}`, `{"map":[[key,value],…]}`, `{"type":"int"}`, and for every other type
  * `{"opaque":"google.protobuf.Duration","text":"1s"}`. Of objects, only their type.
  */
-import { DurationError, parseDuration } from "../duration/duration.ts";
-import { parseQuantity, QuantityError } from "../quantity/quantity.ts";
-import { CelQuantity, quantityType } from "./functions/kubernetes/quantity.ts";
+import { CelError } from "./errors.ts";
+import { kubernetesEnvironment } from "./kubernetes-environment.ts";
+import { stringType } from "./types.ts";
 import { ArrayList, HashMap, isMapKey } from "./values/containers.ts";
-import { CelFailure } from "./values/failure.ts";
 import { intOf } from "./values/int.ts";
 import { formatSeconds } from "./values/numbers.ts";
-import { formatTimestamp, parseTimestamp } from "./values/time.ts";
+import { formatTimestamp } from "./values/time.ts";
 import {
   CelDouble,
   CelDuration,
   CelList,
   CelMap,
   CelObject,
-  type CelOpaque,
   CelOptional,
   CelTimestamp,
   CelTypeValue,
@@ -109,30 +107,28 @@ function mapFrom(pairs: readonly (readonly [Tagged, Tagged])[], depth: number): 
   );
 }
 
-function opaqueFrom(type: string, text: string, depth: number): CelValue {
-  switch (type) {
-    case "google.protobuf.Timestamp":
-    case "timestamp": {
-      const timestamp = parseTimestamp(text);
-      return timestamp instanceof CelFailure ? raise(new RangeError(timestamp.message)) : timestamp;
-    }
-    case "google.protobuf.Duration":
-    case "duration":
-      return parsed(() => new CelDuration(parseDuration(text)));
-    case quantityType.name:
-      return parsed(() => new CelQuantity(parseQuantity(text)));
-    case "optional_type":
-      return text === "none" ? optionalNone : new CelOptional(untagged(JSON.parse(text), depth + 1));
-    default:
-      throw new RangeError(`values of type ${type} cannot be given`);
-  }
-}
+/** By type, the function that makes one of a text. */
+const makers = new Map([
+  ["google.protobuf.Timestamp", "timestamp"],
+  ["google.protobuf.Duration", "duration"],
+  ["timestamp", "timestamp"],
+  ["duration", "duration"],
+  ["kubernetes.Quantity", "quantity"],
+  ["kubernetes.Semver", "semver"],
+  ["kubernetes.URL", "url"],
+  ["net.IP", "ip"],
+  ["net.CIDR", "cidr"],
+]);
 
-function parsed(parse: () => CelOpaque | CelDuration): CelValue {
+function opaqueFrom(type: string, text: string, depth: number): CelValue {
+  if (type === "optional_type") return text === "none" ? optionalNone : new CelOptional(untagged(JSON.parse(text), depth + 1));
+  const maker = makers.get(type);
+  if (maker === undefined) throw new RangeError(`values of type ${type} cannot be given`);
+  const environment = kubernetesEnvironment([1, 36]).extend({ variables: [{ name: "text", type: stringType }] });
   try {
-    return parse();
+    return environment.plan(environment.compile(`${maker}(text)`)).evaluate(new Map([["text", text]])).value;
   } catch (error) {
-    if (error instanceof DurationError || error instanceof QuantityError) throw new RangeError(error.message);
+    if (error instanceof CelError) throw new RangeError(error.message);
     throw error;
   }
 }

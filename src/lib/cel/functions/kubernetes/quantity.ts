@@ -4,6 +4,7 @@ import {
   asApproximateFloat,
   asInteger,
   compareQuantities,
+  formatQuantity,
   parseQuantity,
   type Quantity,
   QuantityError,
@@ -32,7 +33,7 @@ export class CelQuantity extends CelOpaque {
     return other instanceof CelQuantity && compareQuantities(this.quantity, other.quantity) === 0;
   }
   toString(): string {
-    return this.quantity.text ?? "";
+    return formatQuantity(this.quantity);
   }
 }
 
