@@ -41,6 +41,11 @@ function unwrapAll(list: CelList): CelValue {
   return new ArrayList(items);
 }
 
+/** None, of an empty list. */
+function elementAt(list: CelList, index: number): CelOptional {
+  return list.size === 0 ? optionalNone : new CelOptional(list.at(index));
+}
+
 const optionals: CelType = listType(optional);
 
 export const optionalTypes: Library = library({
@@ -66,5 +71,7 @@ export const optionalTypes: Library = library({
     declare("orValue", member("optional_orValue_value", [optional, value], value, planned)),
     declare("optional.unwrap", overload("optional_unwrap", [optionals], listType(value), { evaluate: unwrapAll })),
     declare("unwrapOpt", member("optional_unwrapOpt", [optionals], listType(value), { evaluate: unwrapAll })),
+    declare("first", member("list_first", [listType(value)], optional, { evaluate: (list: CelList) => elementAt(list, 0) })),
+    declare("last", member("list_last", [listType(value)], optional, { evaluate: (list: CelList) => elementAt(list, list.size - 1) })),
   ],
 });

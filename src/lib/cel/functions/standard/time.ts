@@ -21,14 +21,10 @@ function ofTimestamp(name: string, id: string, part: (clock: Date) => number, ..
   );
 }
 
-/** Of a whole duration, in a unit. */
+/** Of a whole duration, in a unit; of milliseconds too, where the language says those of the last second: so has upstream. */
 function ofDuration(id: string, unit: bigint): Parameters<typeof declare>[1] {
   return member(`duration_to_${id}`, [durationType], intType, { evaluate: (duration: CelDuration) => intOf(duration.nanoseconds / unit) as CelInt });
 }
-
-const milliseconds = member("duration_to_milliseconds", [durationType], intType, {
-  evaluate: (duration: CelDuration) => intOf((duration.nanoseconds / 1_000_000n) % 1000n) as CelInt,
-});
 
 function dayOfYear(clock: Date): number {
   const start = new Date(0).setUTCFullYear(clock.getUTCFullYear(), 0, 1);
@@ -45,5 +41,5 @@ export const time: readonly FunctionDeclaration[] = [
   ofTimestamp("getHours", "hours", (clock) => clock.getUTCHours(), ofDuration("hours", 3_600_000_000_000n)),
   ofTimestamp("getMinutes", "minutes", (clock) => clock.getUTCMinutes(), ofDuration("minutes", 60_000_000_000n)),
   ofTimestamp("getSeconds", "seconds", (clock) => clock.getUTCSeconds(), ofDuration("seconds", 1_000_000_000n)),
-  ofTimestamp("getMilliseconds", "milliseconds", (clock) => clock.getUTCMilliseconds(), milliseconds),
+  ofTimestamp("getMilliseconds", "milliseconds", (clock) => clock.getUTCMilliseconds(), ofDuration("milliseconds", 1_000_000n)),
 ];
