@@ -185,6 +185,7 @@ function lazyStrategy(kind: CustomKind, stored: DefinitionVersion, { objectRules
     },
     subresources: stored.subresources ?? {},
     selectableFields: stored.selectableFields ?? [],
+    columns: stored.additionalPrinterColumns ?? [],
     objectRules,
   });
 }

@@ -9,7 +9,8 @@ import { type ValueValidator, valueValidator } from "../../lib/structural-schema
 import { validateListTypes } from "../../lib/structural-schema/validate-list-types.ts";
 import type { ScaleMapping, Strategy } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
-import type { ScaleSubresource, SelectableField, Subresources } from "./definition.ts";
+import { customColumns } from "./custom-columns.ts";
+import type { PrinterColumn, ScaleSubresource, SelectableField, Subresources } from "./definition.ts";
 import { validateEmbedded } from "./embedded-rules.ts";
 import type { CheckObject, ObjectRules } from "./rule-checker.ts";
 import { integerAt, PathTypeError, setAt, textAt, valueAt } from "./simple-path.ts";
@@ -18,6 +19,7 @@ export interface CustomKindRules {
   readonly structure: StructuralSchema;
   readonly subresources: Subresources;
   readonly selectableFields: readonly SelectableField[];
+  readonly columns: readonly PrinterColumn[];
   /** Undefined: rules are not run. */
   readonly objectRules: ObjectRules | undefined;
 }
@@ -33,6 +35,7 @@ export function customResource(rules: CustomKindRules): Strategy {
     validateUpdate: (next, old, errors) => checks.updated(next, old, errors),
     validateStatusUpdate: (next, old, errors) => checks.statusUpdated(next, old, errors),
     warnings: finalizerWarnings,
+    columns: customColumns(rules.columns),
     selectableFields: Object.fromEntries(rules.selectableFields.map(({ jsonPath = "" }) => [jsonPath.replace(/^\./, ""), selectableAt(jsonPath)])),
     ...(scale !== undefined && { scale: scaleMapping(scale) }),
   });

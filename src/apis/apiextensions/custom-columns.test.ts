@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { KubeObject } from "../../api/object.ts";
+import { cellAt } from "../../resource/common-columns.ts";
+import { customColumns } from "./custom-columns.ts";
+
+const object = {
+  metadata: { name: "a", creationTimestamp: "2020-01-01T00:00:00Z", labels: { "a.b/c": "x" } },
+  spec: { size: 3, ratio: 1.5, on: true, list: ["a", "b"], map: { b: 1, a: "<" } },
+  status: {
+    conditions: [
+      { type: "Ready", status: "True" },
+      { type: "Other", status: "False" },
+    ],
+  },
+} as unknown as KubeObject;
+
+const rows: [jsonPath: string, type: string, cell: unknown][] = [
+  [".spec.size", "integer", 3],
+  [".spec.ratio", "integer", 1],
+  [".spec.ratio", "number", 1.5],
+  [".spec.size", "string", "3"],
+  [".spec.size", "boolean", undefined],
+  [".spec.on", "boolean", true],
+  [".spec.on", "string", "true"],
+  [".spec.map", "string", '{"a":"\\u003c","b":1}'],
+  [".spec.list", "string", '["a","b"]'],
+  [".spec.list[0]", "string", "a"],
+  [".spec.list[-1]", "string", "b"],
+  [".spec.list[5]", "string", undefined],
+  [".spec.list[*]", "string", "a"],
+  [".spec.nope.x", "string", undefined],
+  [".metadata.labels['a.b/c']", "string", "x"],
+  [".metadata.labels.a\\.b/c", "string", "x"],
+  ['.status.conditions[?(@.type=="Ready")].status', "string", "True"],
+  [".status.conditions[?(@.type=='Other')].status", "string", "False"],
+  ['.status.conditions[?(@.type!="Ready")].status', "string", "False"],
+  ['.status.conditions[?(@.type=="None")].status', "string", undefined],
+  [".metadata.creationTimestamp", "date", "60s"],
+  [".metadata.name", "date", "<invalid>"],
+  ["..name", "string", undefined],
+  [".spec.constructor", "string", undefined],
+];
+
+for (const [jsonPath, type, cell] of rows) {
+  test(`${type} at ${jsonPath}`, () => {
+    const [, column] = customColumns([{ name: "c", type, jsonPath }]);
+    assert.ok(column);
+    assert.deepEqual(cellAt(column, object, Date.UTC(2020, 0, 1, 0, 1)), cell);
+  });
+}
+
+test("without columns there is the age", () => {
+  assert.deepEqual(
+    customColumns([]).map(({ name, type }) => [name, type]),
+    [
+      ["Name", "string"],
+      ["Age", "date"],
+    ],
+  );
+});
+
+test("long paths take no long time", () => {
+  const [, column] = customColumns([{ name: "c", type: "string", jsonPath: `${".a".repeat(10_000)}[?(@.${"a.".repeat(5000)}` }]);
+  assert.equal(column?.value(object), undefined);
+});

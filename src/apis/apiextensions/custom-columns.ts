@@ -1,0 +1,53 @@
+/** What tables show of custom resources. Source: k8s.io/apiextensions-apiserver pkg/registry/customresource/tableconvertor */
+import { encodeSorted } from "../../lib/json/encode-any.ts";
+import { isNumber } from "../../lib/structural-schema/validate/go-numbers.ts";
+import { nameColumn, since } from "../../resource/common-columns.ts";
+import type { Column } from "../../resource/contract.ts";
+import { compileColumnPath } from "./column-path.ts";
+import type { PrinterColumn } from "./definition.ts";
+
+const creationDescription =
+  "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
+const defaultColumns: readonly PrinterColumn[] = [
+  { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp", description: creationDescription },
+];
+
+/** @param columns of a version; empty for the ages alone */
+export function customColumns(columns: readonly PrinterColumn[]): readonly Column[] {
+  return [nameColumn, ...(columns.length === 0 ? defaultColumns : columns).map(columnOf)];
+}
+
+function columnOf({ name = "", type = "", format = "", description = "", priority = 0, jsonPath = "" }: PrinterColumn): Column {
+  const find = compileColumnPath(jsonPath);
+  return {
+    name,
+    type: type as Column["type"], // Validation has refused others.
+    format,
+    description: description === "" ? `Custom resource definition column (in JSONPath format): ${jsonPath}` : description,
+    priority,
+    value: (object) => cellOf(type, find?.(object)),
+  };
+}
+
+/** Null where the value has another type than its column. */
+function cellOf(type: string, value: unknown): unknown {
+  if (value === undefined || value === null) return undefined;
+  switch (type) {
+    case "string":
+      return typeof value === "object" ? encodeSorted(value) : String(value);
+    case "integer":
+      return isNumber(value) ? (typeof value === "number" ? Math.trunc(value) : value) : undefined;
+    case "number":
+      return isNumber(value) ? Number(value) : undefined;
+    case "boolean":
+      return typeof value === "boolean" ? value : undefined;
+    default:
+      return typeof value === "string" ? ageOf(value) : undefined;
+  }
+}
+
+function ageOf(text: string): unknown {
+  if (text === "" || text === "null") return "<unknown>";
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text)) ? since(text) : "<invalid>";
+}
