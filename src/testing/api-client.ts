@@ -8,6 +8,7 @@ import { getObject } from "../http/endpoints/get.ts";
 import { listObjects } from "../http/endpoints/list.ts";
 import { patchObject } from "../http/endpoints/patch.ts";
 import { updateObject } from "../http/endpoints/update.ts";
+import { cbor } from "../http/representation/cbor.ts";
 import { PieceMemory } from "../http/representation/pieces.ts";
 import { sendError } from "../http/respond.ts";
 import { serveResource } from "../http/serve-resource.ts";
@@ -44,7 +45,7 @@ export interface ApiAnswer {
 /**
  * Sends one request.
  * @param line `POST /api/v1/namespaces`; `MERGE`, `JSON`, `STRATEGIC` and `APPLY` in place of the method send a patch of that type
- * @param sent text as it is, anything else as JSON; undefined sends no body
+ * @param sent text and bytes as they are, anything else as JSON; undefined sends no body
  */
 export async function send(
   registry: RegistryContext,
@@ -54,9 +55,10 @@ export async function send(
 ): Promise<ApiAnswer> {
   const [word = "", path = ""] = line.split(" ");
   const type = patchTypes[word];
-  const body = sent === undefined ? Buffer.alloc(0) : Buffer.from(typeof sent === "string" ? sent : JSON.stringify(sent));
+  const body = Buffer.isBuffer(sent) ? sent : Buffer.from(sent === undefined ? "" : typeof sent === "string" ? sent : JSON.stringify(sent));
   const answer = await ask(
     async (context) => {
+      if (registry.gates.enabled("CBORServingAndStorage")) Object.assign(context, { encodings: [...context.encodings, cbor] });
       try {
         await serveResource(context, registry, { verbs, subresources: {} });
       } catch (error) {
