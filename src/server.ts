@@ -8,25 +8,27 @@ import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import type { Clock } from "./api/clock.ts";
 import { pooledRandom } from "./api/random.ts";
 import { customKinds } from "./apis/apiextensions/custom-kinds.ts";
+import {
   localSubjectAccessReview,
   selfSubjectAccessReview,
   selfSubjectRulesReview,
   subjectAccessReview,
 } from "./apis/authorization/access-reviews.ts";
+import { tokenRequests } from "./apis/core/service-account-token.ts";
 import { openServiceAddresses } from "./apis/core/service-addresses.ts";
 import { builtinConversions, strategiesWith } from "./apis/index.ts";
 import { connectSubresources, createActions, refuseConnect } from "./apis/subresources.ts";
 import { bearerTokenAuthenticator } from "./authentication/bearer-token.ts";
 import { clientCertificateAuthenticator } from "./authentication/client-certificate.ts";
 import type { TokenAuthenticator } from "./authentication/contract.ts";
-import { tokenCache } from "./authentication/token-cache.ts";
-import { tokenFileAuthenticator } from "./authentication/token-file.ts";
 import { extendedExpirationSeconds, tokenClaims, watchedExpirationSeconds } from "./authentication/service-account/claims.ts";
 import { type TokenIssuer, tokenIssuer } from "./authentication/service-account/issuer.ts";
 import { issuerMetadata, keySet } from "./authentication/service-account/keys.ts";
 import { liveObjects } from "./authentication/service-account/live-objects.ts";
 import { checkServiceAccountOptions } from "./authentication/service-account/options.ts";
 import { serviceAccountTokens } from "./authentication/service-account/token.ts";
+import { tokenCache } from "./authentication/token-cache.ts";
+import { tokenFileAuthenticator } from "./authentication/token-file.ts";
 import { tokenUnion } from "./authentication/token-union.ts";
 import { authenticate } from "./authentication/union.ts";
 import { type AbacPolicy, parseAbacPolicies } from "./authorization/abac/policy-file.ts";
@@ -50,35 +52,35 @@ import { ensureBootState } from "./boot/boot-state.ts";
 import { ensureRbacPolicy } from "./boot/rbac/ensure.ts";
 import { nodeRules } from "./boot/rbac/policy.ts";
 import { definitionRules } from "./cel-environment/definition-rules.ts";
+import { objectRules } from "./cel-environment/object-rules.ts";
 import { writeWhole } from "./cli/certificates.ts";
 import { parseFeatureGates } from "./cli/feature-gates.ts";
 import { formatKubeconfig } from "./cli/kubeconfig.ts";
 import { parseRuntimeConfig } from "./cli/runtime-config.ts";
+import { type ServiceAccountKeys, serviceAccountKeys } from "./cli/service-account-keys.ts";
 import { servingSetup } from "./cli/serving-setup.ts";
+import { definitionController } from "./controllers/crd/definitions.ts";
 import { enabledControllers } from "./controllers/enabled.ts";
 import { garbageCollector } from "./controllers/garbage-collector/garbage-collector.ts";
-import { type ServiceAccountKeys, serviceAccountKeys } from "./cli/service-account-keys.ts";
 import { namespaceController } from "./controllers/namespace.ts";
-import { objectRules } from "./cel-environment/object-rules.ts";
 import { roleAggregation } from "./controllers/role-aggregation.ts";
 import { type HealthCheck, healthHandler } from "./health/health.ts";
 import { createObject } from "./http/endpoints/create.ts";
 import { deleteObject } from "./http/endpoints/delete.ts";
 import { deleteCollection } from "./http/endpoints/delete-collection.ts";
 import { createDiscovery } from "./http/endpoints/discovery.ts";
-import { definitionController } from "./controllers/crd/definitions.ts";
 import { getObject } from "./http/endpoints/get.ts";
 import { listObjects } from "./http/endpoints/list.ts";
 import { openWatches } from "./http/endpoints/open-watches.ts";
 import { createOpenApi } from "./http/endpoints/openapi.ts";
+import { openIdRoutes } from "./http/endpoints/openid.ts";
 import { patchObject } from "./http/endpoints/patch.ts";
 import { reviewEndpoint } from "./http/endpoints/review.ts";
-import { openIdRoutes } from "./http/endpoints/openid.ts";
 import { selfSubjectReview } from "./http/endpoints/self-subject-review.ts";
 import { subresourceEndpoints } from "./http/endpoints/subresources.ts";
+import { type TokenRequests, tokenRequestEndpoint } from "./http/endpoints/token-request.ts";
 import { updateObject } from "./http/endpoints/update.ts";
 import { versionBody, versionHandler } from "./http/endpoints/version.ts";
-import { type TokenRequests, tokenRequestEndpoint } from "./http/endpoints/token-request.ts";
 import { watchObjects } from "./http/endpoints/watch.ts";
 import { authenticationFilter } from "./http/filters/authentication.ts";
 import { authorizationFilter } from "./http/filters/authorization.ts";
@@ -135,16 +137,16 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   for (const warning of [...gateWarnings, ...served.warnings]) logger.warn(warning);
 
   const tokenFile = await tokenFileAuthenticators(options);
-  // The store first: it locks the data directory, in which certificates may be renewed.
-  const storage = await openStorage(options);
   checkServiceAccountOptions(options.serviceAccountIssuers, options.serviceAccountMaxTokenExpirationMs);
   const audiences = options.apiAudiences.length > 0 ? options.apiAudiences : options.serviceAccountIssuers;
+  // The store first: it locks the data directory, in which certificates may be renewed.
+  const storage = await openStorage(options);
   undo.push(() => storage.close());
   const setup = await servingSetup(options, certificateNames(options, addressAt(range, 1)));
-  const installer = createInstaller({ storage, clock, gates });
-  const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, ruleChecker: definitionRules });
   const keys = await serviceAccountKeys(options);
   const issuer = tokenIssuer(keys.signing, options.serviceAccountIssuers[0] as string);
+  const installer = createInstaller({ storage, clock, gates });
+  const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, ruleChecker: definitionRules });
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const serviceAddresses = openServiceAddresses({ catalog, clock, range });
   undo.push(() => serviceAddresses.close());
@@ -205,9 +207,9 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     routes: [
       ...healthRoutes(storage, state, options),
       ...documentRoutes({ catalog, gates }, address),
+      ...issuerRoutes(options, keys, address),
       { path: "/metrics", handler: metrics.handler },
     ],
-      ...issuerRoutes(options, keys, address),
     encodings: [json, yaml, ...protobuf, ...(gates.enabled("CBORServingAndStorage") ? [cbor] : [])],
     open,
     clock,
@@ -229,7 +231,9 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   await ensureRbacPolicy(registry);
   await rbac.tried;
   await rbac.reached(await storage.current());
+  const definitions = definitionController({ registry, catalog, rules: customKinds({ objectRules }), release: installer.release, logger });
   const controllers = [
+    definitions,
     ...(running.has("namespace-controller") ? [namespaceController({ registry, logger })] : []),
     ...(running.has("clusterrole-aggregation-controller") ? [roleAggregation({ registry, logger })] : []),
     ...(running.has("garbage-collector-controller") ? [garbageCollector({ registry, logger })] : []),
@@ -238,6 +242,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     controller.start();
     undo.push(() => controller.stop());
   }
+  await definitions.ready;
   state.booted = true;
 
   const url = `https://${hostOf(options.bindAddress)}:${listener.port}`;
@@ -257,9 +262,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     await listener.close();
     serviceAddresses.close();
     rbac.stop();
-  const definitions = definitionController({ registry, catalog, rules: customKinds({ objectRules }), release: installer.release, logger });
     nodes?.stop();
-    definitions,
     for (const cache of installer.caches().values()) cache.close();
     await storage.close();
     logger.info("stopped");
@@ -268,7 +271,6 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   return {
     url,
     port: listener.port,
-  await definitions.ready;
     kubeconfig,
     kubeconfigFile,
     servingCertificate: setup.serving,
@@ -304,8 +306,6 @@ async function tokenFileAuthenticators({ tokenAuthFile }: ServerOptions): Promis
   return tokenAuthFile === undefined ? [] : [tokenFileAuthenticator(await readFile(tokenAuthFile, "utf8"), tokenAuthFile)];
 }
 
-interface EndpointNeeds {
-  readonly watches: ReturnType<typeof openWatches>;
 function tokenRequestsOf(options: ServerOptions, issuer: TokenIssuer, apiAudiences: readonly string[]): TokenRequests {
   return tokenRequests({
     apiAudiences,
@@ -324,11 +324,13 @@ function issuerRoutes({ serviceAccountIssuers: [issuer = ""] }: ServerOptions, {
   return openIdRoutes({ metadata, keySet: () => keySet(accepted) });
 }
 
+interface EndpointNeeds {
+  readonly watches: ReturnType<typeof openWatches>;
   readonly clock: Clock;
   readonly authorize: Authorizer;
+  readonly tokens: TokenRequests;
   readonly rulesOf: ReturnType<typeof ruleResolverOf>;
 }
-  readonly tokens: TokenRequests;
 
 function resourceEndpoints({ watches, clock, authorize, tokens, rulesOf }: EndpointNeeds): ResourceEndpoints {
   const memory = new PieceMemory();
@@ -345,9 +347,9 @@ function resourceEndpoints({ watches, clock, authorize, tokens, rulesOf }: Endpo
     },
     subresources: {
       ...subresourceEndpoints({ createActions, connectSubresources, refuseConnect }),
+      "/serviceaccounts/token": tokenRequestEndpoint(tokens),
       "authentication.k8s.io/selfsubjectreviews/": reviewEndpoint(selfSubjectReview(clock)),
       "authorization.k8s.io/selfsubjectaccessreviews/": reviewEndpoint(selfSubjectAccessReview(authorize)),
-      "/serviceaccounts/token": tokenRequestEndpoint(tokens),
       "authorization.k8s.io/subjectaccessreviews/": reviewEndpoint(subjectAccessReview(authorize)),
       "authorization.k8s.io/localsubjectaccessreviews/": reviewEndpoint(localSubjectAccessReview(authorize)),
       "authorization.k8s.io/selfsubjectrulesreviews/": reviewEndpoint(selfSubjectRulesReview(rulesOf)),
