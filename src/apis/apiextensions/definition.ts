@@ -1,6 +1,8 @@
 /** A CustomResourceDefinition as it is decoded (apiextensions.k8s.io/v1), and as upstream looks at it when it validates. */
-import { identical } from "../../lib/json/values.ts";
+import { equalValues } from "../../lib/schema/equal.ts";
+import type { Type } from "../../lib/schema/schema.ts";
 import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-props.ts";
+import { builtinSchema } from "../../resource/builtin-schemas.ts";
 
 export interface DefinitionNames {
   readonly plural?: string;
@@ -96,9 +98,16 @@ export function liftSpec(spec: DefinitionSpec): LiftedSpec {
   const versions = spec.versions ?? [];
   const [first] = versions;
   if (first === undefined) return { spec, common: {}, versions };
-  const alike = parts.filter((part) => versions.every((version) => identical(version[part], first[part])));
+  const alike = parts.filter((part) => versions.every((version) => isSamePart(part, version, first)));
   const common: VersionParts = Object.fromEntries(alike.map((part) => [part, first[part]]));
   return { spec, common, versions: versions.map((version) => without(version, alike)) };
+}
+
+const versionDefinition = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion";
+
+/** As Go has it, to which false and nothing are the same. */
+export function isSamePart(part: keyof VersionParts, a: VersionParts, b: VersionParts): boolean {
+  return equalValues(a[part], b[part], builtinSchema(versionDefinition).byName.get(part)?.type as Type);
 }
 
 function without(version: DefinitionVersion, alike: readonly (keyof VersionParts)[]): DefinitionVersion {

@@ -1,8 +1,8 @@
 /** The rules of structural schemas. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema, validation.go and complete.go */
 import { FieldErrors } from "../../api/field-errors.ts";
-import { identical } from "../../lib/json/values.ts";
 import { itemSchema, type JsonSchemaProps, type SchemaMap, sortedSchemas } from "../../lib/structural-schema/json-schema-props.ts";
 import { compilePattern } from "../../lib/structural-schema/validate/value-schema.ts";
+import { isFieldSet, schemaFields } from "./go-form.ts";
 
 type Place = "root" | "item" | "field";
 
@@ -102,7 +102,14 @@ function saysMoreThanNames({ type: _type, default: _default, properties = {}, ..
   return !onlyNames || Object.values(rest).some((value) => value !== undefined && value !== null && value !== false && value !== "");
 }
 
-const intOrString: readonly JsonSchemaProps[] = [{ type: "integer" }, { type: "string" }];
+/** `type: integer`, then `type: string`, and nothing else. */
+function isIntOrString(anyOf: readonly JsonSchemaProps[] | undefined): boolean {
+  return anyOf?.length === 2 && saysOnlyType(anyOf[0], "integer") && saysOnlyType(anyOf[1], "string");
+}
+
+function saysOnlyType(schema: JsonSchemaProps | undefined, type: string): boolean {
+  return schema?.type === type && schemaFields.every(([, key, absent]) => key === "type" || !isFieldSet(schema, key, absent));
+}
 
 interface Patterns {
   /** `anyOf` is the pattern itself. */
@@ -114,7 +121,7 @@ interface Patterns {
 const noPatterns: Patterns = { anyOf: false, firstAllOf: false };
 
 function intOrStringPatterns({ anyOf, allOf }: JsonSchemaProps): Patterns {
-  return { anyOf: identical(anyOf, intOrString), firstAllOf: identical(allOf?.[0]?.anyOf, intOrString) };
+  return { anyOf: isIntOrString(anyOf), firstAllOf: isIntOrString(allOf?.[0]?.anyOf) };
 }
 
 function checkJunctors(schema: JsonSchemaProps, path: string, errors: FieldErrors, patterns: Patterns): void {
@@ -145,6 +152,8 @@ const forbiddenWithin: readonly (readonly [key: keyof JsonSchemaProps, wanted: s
   ["x-kubernetes-validations", "empty"],
 ];
 
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
 function checkNested(schema: JsonSchemaProps, path: string, errors: FieldErrors, patterns = noPatterns): void {
   checkJunctors(schema, path, errors, patterns);
   const items = itemSchema(schema);
@@ -155,9 +164,9 @@ function checkNested(schema: JsonSchemaProps, path: string, errors: FieldErrors,
     errors.forbidden(child(path, "additionalProperties"), "must be undefined to be structural");
   }
   for (const [key, wanted] of forbiddenWithin) {
-    const value = schema[key];
-    const isUnset = value === undefined || value === null || value === false || (value === "" && wanted === "empty");
-    if (!isUnset && !(Array.isArray(value) && value.length === 0)) errors.forbidden(child(path, key), `must be ${wanted} to be structural`);
+    const value = schema[key] ?? undefined;
+    const isUnset = wanted === "undefined" ? value === undefined : [undefined, false, ""].includes(value as never) || isEmptyList(value);
+    if (!isUnset) errors.forbidden(child(path, key), `must be ${wanted} to be structural`);
   }
   if (own(schema.properties, "metadata") !== undefined) errors.forbidden(property(path, "metadata"), "must not be specified in a nested context");
 }
