@@ -180,8 +180,10 @@ class Checker {
     if (target.kind === "map") return target.parameters[1] as CelType;
     if (target.kind === "object") return this.#messageField(at, target.name, field);
     if (target.kind === "parameter") this.#fits(dynType, target);
-    else if (target.kind === "opaque" && !isOptional(target)) this.#issue(at, `unexpected failed resolution of '${target.name}'`);
-    else if (!isDyn(target)) this.#issue(at, `type '${formatType(target)}' does not support field selection`);
+    else if (target.kind === "opaque" && !isOptional(target)) {
+      this.#issue(at, `unexpected failed resolution of '${target.name}'`);
+      return errorType;
+    } else if (!isDyn(target)) this.#issue(at, `type '${formatType(target)}' does not support field selection`);
     return dynType;
   }
 

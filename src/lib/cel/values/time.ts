@@ -1,5 +1,5 @@
 /** Timestamps: their range, RFC 3339 in the words of Go's errors, and what a calendar says of them in a time zone. */
-import { type CelFailure, fail } from "./failure.ts";
+import { CelFailure, fail } from "./failure.ts";
 import { CelTimestamp, type Result } from "./value.ts";
 
 const nanosecondsPerSecond = 1_000_000_000n;
@@ -46,9 +46,11 @@ export function formatTimestamp(timestamp: CelTimestamp): string {
 export function wallClock(timestamp: CelTimestamp, zone: string): Date | CelFailure {
   const ms = Number((timestamp.nanoseconds - (((timestamp.nanoseconds % 1_000_000n) + 1_000_000n) % 1_000_000n)) / 1_000_000n);
   if (zone === "UTC" || zone === "") return new Date(ms);
-  const fixedZone = /^([+-]?[0-9]{1,4}):([+-]?[0-9]{1,4})$/.exec(zone);
-  if (fixedZone !== null) {
-    const [hours, minutes] = [Number(fixedZone[1]), Number(fixedZone[2])];
+  const colon = zone.indexOf(":");
+  if (colon !== -1) {
+    const [hours, minutes] = [atoi(zone.slice(0, colon)), atoi(zone.slice(colon + 1))];
+    if (hours instanceof CelFailure) return hours;
+    if (minutes instanceof CelFailure) return minutes;
     return new Date(ms + (hours * 60 + (zone.startsWith("-") ? -minutes : minutes)) * 60_000);
   }
   const format = zoneFormat(zone);
@@ -58,6 +60,13 @@ export function wallClock(timestamp: CelTimestamp, zone: string): Date | CelFail
   const [hour, minute, second] = ["hour", "minute", "second"].map((part) => parts.get(part as "hour")) as [number, number, number];
   const whole = new Date(0).setUTCFullYear(year, month - 1, day) + ((hour * 60 + minute) * 60 + second) * 1000;
   return new Date(whole + (((ms % 1000) + 1000) % 1000));
+}
+
+/** As Go's Atoi reads it. What is larger than any offset is refused in the same words as what is larger than an int64. */
+function atoi(text: string): number | CelFailure {
+  const refused = (why: string): CelFailure => fail(`strconv.Atoi: parsing ${JSON.stringify(text)}: ${why}`);
+  if (!/^[+-]?[0-9]+$/.test(text)) return refused("invalid syntax");
+  return Math.abs(Number(text)) <= 1e9 ? Number(text) : refused("value out of range");
 }
 
 /** Making one takes long; there are some 600 zones. */
