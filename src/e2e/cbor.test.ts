@@ -70,6 +70,15 @@ const servedRows: Row[] = [
   ["sequences are for watches", get(`${configMaps}/a`, "application/cbor-seq"), 406, { code: 406 }, "application/json"],
   ["an object that is not there", get(`${configMaps}/none`), 404, { kind: "Status", apiVersion: "v1", reason: "NotFound", code: 404 }],
   ["discovery", get("/apis/apps/v1"), 200, { kind: "APIResourceList", groupVersion: "apps/v1" }],
+  ["what is of no group", get("/apis"), 406, refusal(`406: Not Acceptable\n\nAvailable representations: ${list}`), "application/json"],
+  [
+    "what is of no group, or else JSON",
+    get("/apis/apps", "application/json;q=0.9,application/cbor;q=1"),
+    200,
+    { kind: "APIGroup" },
+    "application/json",
+  ],
+  ["a caller who may not", { ...get(configMaps), anonymous: true }, 403, { reason: "Forbidden" }, "application/json"],
   ["a scale", get("/apis/apps/v1/namespaces/default/deployments/none/scale"), 404, { reason: "NotFound" }],
   ["an apply that creates", apply("applied", { a: "1" }), 201, { data: { a: "1" } }],
   [

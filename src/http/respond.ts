@@ -6,7 +6,7 @@ import type { AnswerHeaders, BodyStream, RequestContext } from "./contract.ts";
 import type { Shown } from "./representation/contract.ts";
 import { gzipBody, gzipHeaders, gzipThresholdBytes, respondGzipped } from "./representation/gzip.ts";
 import { metaObject } from "./representation/meta-object.ts";
-import { negotiatePlain } from "./representation/negotiate.ts";
+import { negotiatePlain, outsideGroups } from "./representation/negotiate.ts";
 import { warningHeaders } from "./warning-headers.ts";
 
 /** The headers of every answer to an API request. Warnings collected so far are included. */
@@ -85,7 +85,7 @@ export function sendError(context: RequestContext, error: unknown, logger: Logge
   const { status } = error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter !== undefined) context.headers["retry-after"] = String(retryAfter);
-  const encoding = negotiatePlain(context);
+  const encoding = negotiatePlain(context.resolved === undefined ? outsideGroups(context) : context);
   if (encoding === undefined) return sendRawJson(context, status.code, statusBody(status)); // There is no form in which to say so.
   send(context, status.code, encoding.mediaType, encoding.whole(metaObject(statusBody(status))));
 }

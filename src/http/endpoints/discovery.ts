@@ -17,7 +17,7 @@ import {
 import type { RequestContext } from "../contract.ts";
 import type { Encoding, Shown } from "../representation/contract.ts";
 import { metaObject } from "../representation/meta-object.ts";
-import { checkRoute, namesOf, negotiateAggregated, negotiatePlain } from "../representation/negotiate.ts";
+import { checkRoute, namesOf, negotiateAggregated, negotiatePlain, outsideGroups } from "../representation/negotiate.ts";
 import { pathNotFound, send, statusBody } from "../respond.ts";
 
 export interface DiscoveryDependencies {
@@ -86,7 +86,7 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
     sendPlain(context, found);
   };
   const answerList = (context: RequestContext, key: string, plain: () => object, aggregated: () => readonly ServedGroup[]): void => {
-    const encoding = context.exchange.method === "GET" ? negotiateAggregated(context) : undefined;
+    const encoding = context.exchange.method === "GET" ? negotiateAggregated(outsideGroups(context)) : undefined;
     if (encoding === undefined) return answer(context, key, plain);
     sendAggregated(context, encoding, document(`${key}#aggregated`, () => apiGroupDiscoveryList(aggregated())) as Document);
   };
@@ -139,9 +139,10 @@ function sendMethodNotAllowed(context: RequestContext): void {
 
 function sendPlain(context: RequestContext, { shown, body }: Document): void {
   if (shown === undefined) return send(context, 200, "application/json", indentJson(body.subarray(0, -1)));
-  checkRoute(context);
-  const encoding = negotiatePlain(context);
-  if (encoding === undefined) throw notAcceptable(namesOf(context.encodings));
+  const asked = shown.kind === "APIResourceList" ? context : outsideGroups(context);
+  checkRoute(asked);
+  const encoding = negotiatePlain(asked);
+  if (encoding === undefined) throw notAcceptable(namesOf(asked.encodings));
   send(context, 200, encoding.mediaType, encoding.whole(shown));
 }
 

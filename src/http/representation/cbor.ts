@@ -13,6 +13,7 @@ export const cbor: Encoding = {
   mediaType: cborType,
   alias: false,
   typed: false,
+  grouped: true,
   whole: shownCbor,
   list: (view, listed) => cborListPieces(view, listed),
   stream: { mediaType: cborSequenceType, framing: cborItems, object: shownCbor },

@@ -58,6 +58,8 @@ export interface Encoding {
   readonly alias: boolean;
   /** Writes messages, which objects of custom resources do not have. */
   readonly typed: boolean;
+  /** Written only of what belongs to a group and version: neither of lists of groups nor of refusals before a path is found. */
+  readonly grouped: boolean;
   /** Easier to read; undefined where it looks the same. */
   readonly pretty?: Encoding;
   /** The whole answer. */

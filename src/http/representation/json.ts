@@ -10,6 +10,7 @@ const compact: Encoding = {
   mediaType: "application/json",
   alias: false,
   typed: false,
+  grouped: false,
   whole: (shown) => shown.line?.() ?? Buffer.concat([shown.json(), newline]),
   list: jsonListPieces,
   document: (pieces) => pieces,

@@ -47,6 +47,11 @@ export function negotiateAggregated(context: Pick<RequestContext, "exchange" | "
   return chosen && withPretty(context, chosen);
 }
 
+/** What belongs to no group and version is asked for in this context. */
+export function outsideGroups<Context extends Pick<RequestContext, "exchange" | "info" | "encodings">>({ exchange, info, encodings }: Context) {
+  return { exchange, info, encodings: encodings.filter(({ grouped }) => !grouped) };
+}
+
 /** As refusals name them. */
 export function namesOf(encodings: readonly Encoding[]): string[] {
   return encodings.filter(({ alias }) => !alias).map(({ mediaType }) => mediaType);

@@ -8,6 +8,7 @@ export const yaml: Encoding = {
   mediaType: yamlType,
   alias: false,
   typed: false,
+  grouped: false,
   whole: (shown) => Buffer.from(yamlOfJson(shown.json())),
   list: yamlListPieces,
   document: yamlDocument,
