@@ -120,8 +120,3 @@ function without(version: DefinitionVersion, alike: readonly (keyof VersionParts
 export function schemasOf({ common, versions }: LiftedSpec): JsonSchemaProps[] {
   return [common, ...versions].map(({ schema }) => schema?.openAPIV3Schema).filter((schema) => schema !== undefined);
 }
-
-/** The schema of a version by its name, wherever it stands. */
-export function schemaOfVersion({ spec }: LiftedSpec, name: string): JsonSchemaProps | undefined {
-  return spec.versions?.find((version) => version.name === name)?.schema?.openAPIV3Schema;
-}

@@ -96,10 +96,9 @@ function checkMetaFields({ properties, ...schema }: JsonSchemaProps, place: Plac
 }
 
 /** A default is refused elsewhere. */
-function saysMoreThanNames({ type: _type, default: _default, properties = {}, ...rest }: JsonSchemaProps): boolean {
-  const names = Object.keys(properties);
-  const onlyNames = names.every((name) => name === "name" || name === "generateName");
-  return !onlyNames || Object.values(rest).some((value) => value !== undefined && value !== null && value !== false && value !== "");
+function saysMoreThanNames(metadata: JsonSchemaProps): boolean {
+  const onlyNames = Object.keys(metadata.properties ?? {}).every((name) => name === "name" || name === "generateName");
+  return !onlyNames || schemaFields.some(([, key, absent]) => !["type", "default", "properties"].includes(key) && isFieldSet(metadata, key, absent));
 }
 
 /** `type: integer`, then `type: string`, and nothing else. */

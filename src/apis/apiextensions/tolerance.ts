@@ -7,7 +7,7 @@ import { identical } from "../../lib/json/values.ts";
 import { itemSchema, type JsonSchemaProps, schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
 import { NotStructuralError, parseStructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { caBundleProblem } from "./ca-bundle.ts";
-import { type DefinitionSpec, type DefinitionStatus, type LiftedSpec, schemaOfVersion, schemasOf } from "./definition.ts";
+import { type DefinitionSpec, type DefinitionStatus, type DefinitionVersion, isSamePart, type LiftedSpec, schemasOf } from "./definition.ts";
 import { hasUnprunedDefaults } from "./prune-defaults.ts";
 import type { StoredExpressions } from "./rule-checker.ts";
 import { isStructural } from "./structural-rules.ts";
@@ -142,9 +142,9 @@ function tooManySelectableFields(next: LiftedSpec, old: LiftedSpec): ReadonlySet
 }
 
 function unchangedSchemas(next: LiftedSpec, old: LiftedSpec): ReadonlySet<string> {
-  const names = (next.spec.versions ?? []).map(({ name = "" }) => name);
-  const isOld = (name: string): boolean => old.spec.versions?.some((version) => version.name === name) === true;
-  return new Set(names.filter((name) => isOld(name) && identical(schemaOfVersion(next, name), schemaOfVersion(old, name))));
+  const before = new Map((old.spec.versions ?? []).map((version) => [version.name, version]));
+  const isUnchanged = (version: DefinitionVersion): boolean => isSamePart("schema", version, before.get(version.name) ?? {});
+  return new Set((next.spec.versions ?? []).filter((version) => before.has(version.name) && isUnchanged(version)).map(({ name = "" }) => name));
 }
 
 function storedExpressions(schemas: readonly JsonSchemaProps[]): StoredExpressions {
