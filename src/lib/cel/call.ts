@@ -35,12 +35,17 @@ export function planCall(
   const none = (values: readonly CelValue[]): CelFailure => noOverload(declaration.name, values);
   if (nonStrict) return lenientCall(candidates, args, cost, none);
   if (args.length === 1) return unaryCall(candidates, args[0] as Step, cost, none);
-  if (args.length === 2 && !stopsEarly) {
+  if (args.length === 2 && !stopsEarly && !takesAnyNumber(declaration.name, overloads)) {
     const [left, right] = args as [Step, Step];
     const apply = binaryCall(candidates, cost, none);
     return operatorOf(declaration.name, overloads)?.(left, right, apply) ?? ((run) => apply(run, left(run), right(run)));
   }
   return strictCall(candidates, args, cost, none);
+}
+
+/** What upstream calls with its arguments as a list: functions, but no operators, of which several overloads fit, and `format()`. */
+function takesAnyNumber(name: string, overloads: readonly OverloadDeclaration[]): boolean {
+  return overloads.length > 1 ? /^[a-z]/i.test(name) : overloads[0]?.id === "string_format";
 }
 
 /**

@@ -5,7 +5,9 @@ import type { CallToEstimate, FunctionDeclaration } from "../../declarations.ts"
 import { type Library, library } from "../../library.ts";
 import { type CelType, intType, listType, stringType } from "../../types.ts";
 import { ArrayList, codePoints, sizeOf } from "../../values/containers.ts";
-import { fail, noSuchOverload } from "../../values/failure.ts";
+import { isNumber, rawNumber } from "../../values/equality.ts";
+import { fail } from "../../values/failure.ts";
+import { typeNameOf } from "../../values/type-names.ts";
 import type { CelInt, CelList, Result } from "../../values/value.ts";
 import { traversal, traversalFactor } from "../costs.ts";
 import { declare, member, overload } from "../declare.ts";
@@ -114,7 +116,8 @@ function join(list: CelList, separator = ""): Result {
   const texts: string[] = [];
   for (let at = 0; at < list.size; at++) {
     const item = list.at(at);
-    if (typeof item !== "string") return noSuchOverload();
+    if (typeof item !== "string")
+      return fail(`join: invalid input: ${isNumber(item) ? rawNumber(item) : typeof item === "boolean" ? item : typeNameOf(item)}`);
     texts.push(item);
   }
   return texts.join(separator);
@@ -185,7 +188,8 @@ const joining: Pick<FunctionDeclaration, "cost" | "estimate"> = {
   },
 };
 
-const quoting = traversal(0, 0, (min, max) => ({ min: min + 2n, max: max * 2n + 2n > uint64Max ? uint64Max : max * 2n + 2n }));
+/** Past the largest uint64 upstream begins again at 0. */
+const quoting = traversal(0, 0, (min, max) => ({ min: min + 2n, max: BigInt.asUintN(64, max * 2n + 2n) }));
 
 const texts = (count: number): CelType[] => Array.from({ length: count }, () => stringType);
 const list = listType(stringType);
