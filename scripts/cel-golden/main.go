@@ -1,6 +1,9 @@
 // Prints what upstream's environment of new expressions makes of the rows on standard input, one JSON object a line: `error` is what the compiler or
 // the evaluation says, `value` the text of the result, `min` and `max` the estimated cost, `cost` the actual one. All of them are made anew. `self` is
 // declared dyn and holds `data`; `variables` declares others, by the name of a type: int, string, list, map; `unchecked` leaves the checker out.
+//
+// With the argument `table`, each line of standard input is an expression, and the answer a row [expression, value or error, min, max, cost] (table.go).
+// With the argument `declarations`, what every version declares (declarations.go).
 package main
 
 import (
@@ -31,7 +34,7 @@ type row struct {
 	Cost      *uint64           `json:"cost,omitempty"`
 }
 
-var types = map[string]*cel.Type{
+var declaredTypes = map[string]*cel.Type{
 	"bool":   cel.BoolType,
 	"int":    cel.IntType,
 	"string": cel.StringType,
@@ -44,6 +47,10 @@ type noHints struct{ *library.CostEstimator }
 func (noHints) EstimateSize(checker.AstNode) *checker.SizeEstimate { return nil }
 
 func main() {
+	if len(os.Args) > 1 {
+		map[string]func(){"table": printTable, "declarations": printDeclarations}[os.Args[1]]()
+		return
+	}
 	base, err := environment.MustBaseEnvSet(version.MajorMinor(1, 36)).Env(environment.NewExpressions)
 	if err != nil {
 		log.Fatal(err)
@@ -73,7 +80,7 @@ func answer(base *cel.Env, given *row) {
 	}()
 	options := []cel.EnvOption{cel.Variable("self", cel.DynType)}
 	for name, of := range given.Variables {
-		options = append(options, cel.Variable(name, types[of]))
+		options = append(options, cel.Variable(name, declaredTypes[of]))
 	}
 	env, err := base.Extend(options...)
 	if err != nil {

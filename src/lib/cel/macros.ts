@@ -151,7 +151,6 @@ export const standardMacros: readonly Macro[] = [
   receiver("all", 2, quantifier(all, 1)),
   receiver("exists", 2, quantifier(exists, 1)),
   receiver("exists_one", 2, quantifier(existsOne, 1)),
-  receiver("existsOne", 2, quantifier(existsOne, 1)),
   receiver("map", 2, map),
   receiver("map", 3, map),
   receiver("filter", 2, filter),

@@ -97,6 +97,11 @@ function sortByKeys(list: CelList, keys: CelList): Result {
 /** A call, and a list that is made. */
 const base = 11;
 
+/** Negative costs wrap around: they are beyond every limit. */
+function uint64(cost: number): number {
+  return cost < 0 ? cost + 2 ** 64 : cost;
+}
+
 const byResult: RuntimeCost = (_, result) => sizeOf(result) + base;
 
 /** Texts are read, too. */
@@ -148,7 +153,7 @@ const functions: readonly FunctionDeclaration[] = [
       member("list_flatten", [listType(list)], list, { unguarded: true, evaluate: flattenAny }),
       member("list_flatten_int", [listType(dynType), intType], listType(dynType), { evaluate: flatten }),
     ),
-    cost: ([of, depth = 1]) => Math.floor(sizeOf(of) * Math.max(0, Number(depth))) + base,
+    cost: ([of, depth = 1]) => uint64(sizeOf(of) * Number(depth) + base), // A negative depth takes from it, as upstream has it.
     estimate: ({ target, args }) => allocating(args.length === 0 ? 1 : Number(written(args[0], uint64Max)), sizeOrUnknown(target)),
   },
   declare(

@@ -40,12 +40,14 @@ const comparable: readonly [name: string, type: CelType][] = [
   ["bytes", bytesType],
 ];
 
-function isSorted(list: CelList): Result {
-  for (let at = 1; at < list.size; at++) {
-    const order = compareValues(list.at(at - 1), list.at(at));
-    if (order instanceof CelFailure) return order;
-    if (order > 0) return false;
-  }
+/** What is in no order stays as it is. */
+function orderOf(left: CelValue, right: CelValue): number {
+  const order = compareValues(left, right);
+  return order instanceof CelFailure ? 0 : order;
+}
+
+function isSorted(list: CelList): boolean {
+  for (let at = 1; at < list.size; at++) if (orderOf(list.at(at - 1), list.at(at)) > 0) return false;
   return true;
 }
 
@@ -72,8 +74,7 @@ function extreme(list: CelList, name: "min" | "max"): Result {
   if (list.size === 0) return fail(`${name} called on empty list`);
   let best = list.at(0);
   for (let at = 1; at < list.size; at++) {
-    const order = compareValues(best, list.at(at));
-    if (order instanceof CelFailure) return order;
+    const order = orderOf(best, list.at(at));
     if (name === "min" ? order > 0 : order < 0) best = list.at(at);
   }
   return best;

@@ -16,7 +16,7 @@ function ofTimestamp(name: string, id: string, part: (clock: Date) => number, ..
   return declare(
     name,
     member(`timestamp_to_${id}`, [timestampType], intType, { evaluate: (timestamp: CelTimestamp) => inZone(timestamp, "UTC") }),
-    member(`timestamp_to_${id}_with_tz`, [timestampType, stringType], intType, { evaluate: inZone }),
+    member(id === "seconds" ? "timestamp_to_seconds_tz" : `timestamp_to_${id}_with_tz`, [timestampType, stringType], intType, { evaluate: inZone }),
     ...more,
   );
 }
