@@ -5,6 +5,7 @@
 import { notFound } from "../../api/errors.ts";
 import type { Logger } from "../../api/logger.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { deepEqual } from "../../lib/json/values.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { update } from "../../registry/update.ts";
 import type { MutableCatalog, Resolved, ResourceDefinition } from "../../resource/contract.ts";
@@ -107,7 +108,7 @@ class Definitions {
   /** What was served before stays so from the first moment on. */
   #note(definition: KubeObject): void {
     const { metadata, spec, status } = definition;
-    this.#summaries.set(metadata.name as string, { metadata, spec: { group: spec?.group }, status: { acceptedNames: status?.acceptedNames } });
+    this.#summaries.set(metadata.name as string, summary(metadata, spec, status));
     if (this.#options.rules.isConditionTrue(definition, "Established")) this.#kinds.install(definition);
   }
 
@@ -168,9 +169,12 @@ class Definitions {
     if (gone !== undefined) this.#lookAtOthers(gone, look);
   }
 
-  /** Names may have become free. */
+  /** Names may have become free for who waits for them. */
   #lookAtOthers({ metadata, spec }: KubeObject, look: (name: string) => void): void {
-    for (const [name, other] of this.#summaries) if (name !== metadata.name && other.spec?.group === spec?.group) look(name);
+    for (const [name, other] of this.#summaries) {
+      const waits = !deepEqual(other.spec.names, other.status.acceptedNames);
+      if (waits && name !== metadata.name && other.spec.group === spec?.group) look(name);
+    }
   }
 
   /** Only if the definition is still as it was looked at. @throws ApiError 404, 409 */
@@ -186,8 +190,16 @@ class Definitions {
         return next;
       },
     });
-    this.#summaries.set(name, { metadata, spec: { group: spec?.group }, status: { acceptedNames: status?.acceptedNames } });
+    this.#summaries.set(name, summary(metadata, spec, status));
   }
 }
 
 const missing = (name: string): Error => notFound({ group: "apiextensions.k8s.io", resource: "customresourcedefinitions" }, name);
+
+function summary(metadata: KubeObject["metadata"], spec: KubeObject["spec"], status: KubeObject["status"]): KubeObject {
+  return {
+    metadata: { name: metadata.name as string },
+    spec: { group: spec?.group, names: spec?.names },
+    status: { acceptedNames: status?.acceptedNames },
+  };
+}
