@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Answer, type RawClient, rawClient } from "../testing/raw-client.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+import { http2Watches, type WatchConnection } from "../testing/watch-connection.ts";
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const widgets = "/apis/example.com/v1/namespaces/default/widgets";
@@ -52,17 +53,30 @@ const widget = (name: string, spec: object) => ({ apiVersion: "example.com/v1", 
 
 let server: TestServer;
 let client: RawClient;
+let watches: WatchConnection;
 before(async () => {
   server = await startTestServer();
   client = rawClient(server.kubeconfig);
+  watches = http2Watches(server.kubeconfig);
 });
 after(async () => {
   client.close();
+  watches.break();
   await server.close();
 });
 
 const send = (method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> =>
   client.send({ method, path, headers, ...(body !== undefined && { body }) });
+
+function watchOf(path: string): { readonly first: Promise<string>; readonly ended: Promise<void> } {
+  const first = Promise.withResolvers<string>();
+  const ended = Promise.withResolvers<void>();
+  watches.open(`${path}?watch=1`, {
+    event: ({ type, object }) => first.resolve(`${type} ${(object as { metadata: { name: string } }).metadata.name}`),
+    end: () => ended.resolve(),
+  });
+  return { first: first.promise, ended: ended.promise };
+}
 
 /** Until it holds, at most a second or so. */
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
@@ -142,16 +156,22 @@ test("the life of a definition", async (t) => {
   });
 
   await t.test("another schema holds from then on, for what is stored, too", async () => {
+    const watch = watchOf(widgets);
+    assert.equal(await watch.first, "ADDED a");
     const current = (await send("GET", `${definitions}/widgets.example.com`)).body;
     current.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.colour = { type: "string", default: "red" };
     assert.equal((await send("PUT", `${definitions}/widgets.example.com`, current)).status, 200);
+    await watch.ended; // What it would show next was made by another schema.
     await eventually(async () => (await send("GET", `${widgets}/a`)).body.spec?.colour === "red");
   });
 
   await t.test("deleted, it takes its objects with it and is gone", async () => {
+    const watch = watchOf(widgets);
+    assert.equal(await watch.first, "ADDED a");
     assert.equal((await send("DELETE", `${definitions}/widgets.example.com`)).status, 200);
     await eventually(async () => (await send("GET", `${definitions}/widgets.example.com`)).status === 404);
     await eventually(async () => (await send("GET", widgets)).status === 404);
+    await watch.ended;
     assert.equal((await send("POST", definitions, definition())).status, 201);
     await eventually(async () => (await send("GET", widgets)).status === 200);
     assert.deepEqual((await send("GET", widgets)).body.items, []);
