@@ -106,3 +106,14 @@ test("a definition that is deleted takes its objects with it", async () => {
   assert.equal(await memory.find(place, "gadgets.example.com"), undefined);
   await eventually(() => catalog.find("example.com", "v1", "gadgets") === undefined);
 });
+
+test("a definition takes no place of what the server has itself", async () => {
+  const own = definition("apiservices", "APIService");
+  own.metadata = { name: "apiservices.apiregistration.k8s.io", annotations: { "api-approved.kubernetes.io": "unapproved, a test" } };
+  own.spec.group = "apiregistration.k8s.io";
+  await memory.create(place, own);
+  await eventually(async () => (await conditionOf("apiservices.apiregistration.k8s.io", "NamesAccepted")) === "True NoConflicts");
+  await memory.delete(place, "apiservices.apiregistration.k8s.io");
+  await eventually(async () => (await memory.find(place, "apiservices.apiregistration.k8s.io")) === undefined);
+  assert.equal(catalog.findResource("apiregistration.k8s.io", "apiservices")?.definition.custom, false);
+});

@@ -43,7 +43,7 @@ export function installedKinds({ catalog, customDefinition, release }: Installed
       if (installed.get(name)?.hash === hash) return true;
       remove(name);
       const made = customDefinition(definition);
-      if (made === undefined) return false;
+      if (made === undefined || isBuiltIn(catalog, made)) return false;
       catalog.add(made);
       installed.set(name, { definition: made, hash });
       return true;
@@ -55,4 +55,9 @@ function hashOf({ metadata, spec, status }: KubeObject): string {
   const parts = [metadata.uid, spec, status?.acceptedNames];
   const text = JSON.stringify(parts, (_key, value) => (typeof value === "bigint" ? `${value}n` : value));
   return createHash("sha256").update(text).digest("base64");
+}
+
+/** A definition cannot take the place of what the server has itself. */
+function isBuiltIn(catalog: MutableCatalog, { group, resource, kind }: ResourceDefinition): boolean {
+  return catalog.definitions().some((one) => !one.custom && one.group === group && (one.resource === resource || one.kind === kind));
 }
