@@ -21,6 +21,7 @@ import {
 import { ArrayList, sizeOf } from "../../values/containers.ts";
 import { equal } from "../../values/equality.ts";
 import { CelFailure, fail } from "../../values/failure.ts";
+import { isInt } from "../../values/int.ts";
 import { compareValues } from "../../values/order.ts";
 import { typeNameOf } from "../../values/type-names.ts";
 import { type CelInt, CelList, CelMap, type CelValue, type Result } from "../../values/value.ts";
@@ -76,6 +77,8 @@ function distinct(list: CelList): Result {
   return new ArrayList(kept);
 }
 
+const comparable = [intType, uintType, doubleType, boolType, durationType, timestampType, stringType, bytesType];
+
 function sort(list: CelList): Result {
   return sortByKeys(list, list);
 }
@@ -85,7 +88,7 @@ function sortByKeys(list: CelList, keys: CelList): Result {
   if (list.size === 0) return list;
   const pairs = itemsOf(list).map((item, at) => [item, keys.at(at)] as const);
   const [, first] = pairs[0] as (typeof pairs)[number];
-  if (compareValues(first, first) instanceof CelFailure) return fail("list elements must be comparable");
+  if (!comparable.some(({ name }) => name === typeNameOf(first))) return fail("list elements must be comparable");
   if (pairs.some(([, key]) => typeNameOf(key) !== typeNameOf(first))) return fail("list elements must have the same type");
   pairs.sort(([, left], [, right]) => {
     const order = compareValues(left, right);
@@ -136,8 +139,6 @@ function written(node: SizedNode | undefined, otherwise: bigint): bigint {
 const element = parameterType("T");
 const list = listType(element);
 
-const comparable = [intType, uintType, doubleType, boolType, durationType, timestampType, stringType, bytesType];
-
 const functions: readonly FunctionDeclaration[] = [
   declare(
     "slice",
@@ -153,7 +154,7 @@ const functions: readonly FunctionDeclaration[] = [
       member("list_flatten", [listType(list)], list, { unguarded: true, evaluate: flattenAny }),
       member("list_flatten_int", [listType(dynType), intType], listType(dynType), { evaluate: flatten }),
     ),
-    cost: ([of, depth = 1]) => uint64(sizeOf(of) * Number(depth) + base), // A negative depth takes from it, as upstream has it.
+    cost: ([of, depth = 1]) => uint64(sizeOf(of) * (isInt(depth) ? Number(depth) : 1) + base), // A negative depth takes from it, as upstream has it.
     estimate: ({ target, args }) => allocating(args.length === 0 ? 1 : Number(written(args[0], uint64Max)), sizeOrUnknown(target)),
   },
   declare(
@@ -183,7 +184,7 @@ const functions: readonly FunctionDeclaration[] = [
     "lists.range",
     overload("lists_range", [intType], listType(intType), {
       evaluate: range,
-      cost: ([count]) => Math.max(0, Number(count)) + base,
+      cost: ([count]) => (isInt(count) ? Math.max(0, Number(count)) : 1) + base, // Of a count that failed, what one costs.
       estimate: ({ args }) => allocating(1, fixed(written(args[0], uint64Max))),
     }),
   ),
