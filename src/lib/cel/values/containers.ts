@@ -1,6 +1,6 @@
 /** Lists and maps that expressions make, and the sizes of values. */
 import { isNumber, rawNumber } from "./equality.ts";
-import { CelList, CelMap, CelUint, type CelValue } from "./value.ts";
+import { CelList, CelMap, CelOpaque, CelUint, type CelValue } from "./value.ts";
 
 /** A list over an array; the array is not changed afterwards, but by the one comprehension that builds it. */
 export class ArrayList extends CelList {
@@ -145,6 +145,6 @@ export function codePoints(text: string): number {
 /** As costs count it: code points, bytes, elements, entries; 1 for everything else. */
 export function sizeOf(value: unknown): number {
   if (typeof value === "string") return codePoints(value);
-  if (value instanceof CelList || value instanceof CelMap) return value.size;
+  if (value instanceof CelList || value instanceof CelMap || value instanceof CelOpaque) return value.size;
   return value instanceof Uint8Array ? value.length : 1;
 }

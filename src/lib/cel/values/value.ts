@@ -105,6 +105,11 @@ export abstract class CelMap {
   abstract readonly size: number;
   /** Numbers that are equal find the same entry, whatever their type. */
   abstract find(key: CelValue): CelValue | undefined;
+  /** Whether there is an entry: what `has()` and `in` ask, without making its value. */
+  has(key: CelValue): boolean {
+    return this.find(key) !== undefined;
+  }
+
   /** In the order in which comprehensions see them. */
   abstract keys(): readonly CelValue[];
 
@@ -128,6 +133,10 @@ export abstract class CelObject {
 export abstract class CelOpaque {
   abstract readonly type: CelType;
   abstract equals(other: CelOpaque): boolean;
+  /** As costs count it. */
+  get size(): number {
+    return 1;
+  }
   /** For messages and for people. */
   abstract toString(): string;
 }

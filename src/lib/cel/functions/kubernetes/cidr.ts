@@ -25,6 +25,10 @@ export class CelCidr extends CelOpaque {
   get type(): CelType {
     return cidrType;
   }
+  /** The bytes that the prefix covers. */
+  override get size(): number {
+    return Math.ceil(this.prefix.length / 8);
+  }
   equals(other: CelOpaque): boolean {
     if (!(other instanceof CelCidr)) return false;
     const { address, length } = other.prefix;
@@ -67,11 +71,6 @@ function containsCidrText(cidr: CelCidr, text: string): Result {
   return other instanceof CelFailure ? other : containsCidr(cidr, other);
 }
 
-/** The bytes that the prefix covers. */
-function bytesOf(cidr: unknown): number {
-  return cidr instanceof CelCidr ? Math.ceil(cidr.prefix.length / 8) : 1;
-}
-
 const ipBytes = { min: 4n, max: 16n };
 
 /** Bytes are compared, for networks once more, and a text is read before. */
@@ -83,7 +82,7 @@ function containing(what: { readonly network: boolean; readonly text: boolean })
   );
   return {
     cost: (args) => {
-      const bytes = bytesOf(args[0]);
+      const bytes = sizeOf(args[0]);
       return read(2 * bytes) + (what.network ? read(bytes) + 1 : 0) + (what.text ? read(sizeOf(args[1])) : 0);
     },
     estimate: ({ args }) => ({ cost: what.text ? plus(compared, timesFactor(sizeOrUnknown(args[0]), traversalFactor)) : compared }),

@@ -1,8 +1,9 @@
 /** What `==` may cost for Kubernetes' own types; `!=` has no such rule upstream. Source: k8s.io/apiserver pkg/cel/library/cost.go */
 import { fixed, type Range, timesFactor } from "../../cost/range.ts";
-import type { SizedNode } from "../../declarations.ts";
+import type { RuntimeCost, SizedNode } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import { sameType } from "../../types.ts";
+import { CelOpaque } from "../../values/value.ts";
 import { comparison, traversalFactor } from "../costs.ts";
 import { authorizerType, decisionType, groupCheckType, pathCheckType, resourceCheckType } from "./authorizer.ts";
 import { cidrType } from "./cidr.ts";
@@ -23,11 +24,14 @@ function costOf(left: SizedNode, right: SizedNode): Range | undefined {
   return sameType(left.type, urlType) ? timesFactor({ min: 1n, max: right.size?.max ?? 1n }, traversalFactor) : undefined;
 }
 
+const comparisonCost = comparison.cost as RuntimeCost;
+
 export const kubernetesEquality = library({
   functions: [
     {
       name: "_==_",
       overloads: [], // Those that are there stay.
+      cost: (args) => (args[0] instanceof CelOpaque ? 1 : comparisonCost(args, false)),
       estimate: (call) => {
         const [left, right] = call.args;
         const cost = left !== undefined && right !== undefined ? costOf(left, right) : undefined;

@@ -6,7 +6,7 @@ import { boolType, type CelType, intType, opaqueType, stringType, typeOf } from 
 import { CelFailure, fail } from "../../values/failure.ts";
 import { CelOpaque, CelTypeValue, type Result } from "../../values/value.ts";
 import { declare, member, overload } from "../declare.ts";
-import { type Address, AddressError, agree, formatAddress, isFourInSix, parseAddress } from "./addresses.ts";
+import { type Address, AddressError, agree, formatAddress, isFourInSix, parseAddress, widthOf } from "./addresses.ts";
 import { nominal, reading } from "./costs.ts";
 
 export const ipType = opaqueType("net.IP");
@@ -19,6 +19,10 @@ export class CelIp extends CelOpaque {
   }
   get type(): CelType {
     return ipType;
+  }
+  /** In bytes. */
+  override get size(): number {
+    return widthOf(this.address.family) / 8;
   }
   equals(other: CelOpaque): boolean {
     return other instanceof CelIp && other.address.family === this.address.family && other.address.bits === this.address.bits;

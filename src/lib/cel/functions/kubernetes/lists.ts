@@ -18,6 +18,7 @@ import { equal } from "../../values/equality.ts";
 import { CelFailure, fail, noSuchOverload } from "../../values/failure.ts";
 import { addInt, int64Max, int64Min, isInt } from "../../values/int.ts";
 import { compareValues } from "../../values/order.ts";
+import { typeNameOf } from "../../values/type-names.ts";
 import { CelDouble, CelDuration, type CelList, CelUint, type CelValue, type Result } from "../../values/value.ts";
 import { declare, member } from "../declare.ts";
 import { elementwise } from "./costs.ts";
@@ -40,14 +41,21 @@ const comparable: readonly [name: string, type: CelType][] = [
   ["bytes", bytesType],
 ];
 
-/** What is in no order stays as it is. */
-function orderOf(left: CelValue, right: CelValue): number {
+const comparableNames: ReadonlySet<string> = new Set(comparable.map(([, type]) => type.name));
+
+/** What can be compared, but not with each other, stays as it is. @returns undefined when the right one cannot be compared at all */
+function orderOf(left: CelValue, right: CelValue): number | undefined {
   const order = compareValues(left, right);
-  return order instanceof CelFailure ? 0 : order;
+  if (!(order instanceof CelFailure)) return order;
+  return comparableNames.has(typeNameOf(right)) ? 0 : undefined;
 }
 
-function isSorted(list: CelList): boolean {
-  for (let at = 1; at < list.size; at++) if (orderOf(list.at(at - 1), list.at(at)) > 0) return false;
+function isSorted(list: CelList): Result {
+  for (let at = 0; at < list.size; at++) {
+    const order = orderOf(list.at(Math.max(0, at - 1)), list.at(at));
+    if (order === undefined) return noSuchOverload();
+    if (order > 0) return false;
+  }
   return true;
 }
 
@@ -73,8 +81,9 @@ function add(left: CelValue, right: CelValue): Result {
 function extreme(list: CelList, name: "min" | "max"): Result {
   if (list.size === 0) return fail(`${name} called on empty list`);
   let best = list.at(0);
-  for (let at = 1; at < list.size; at++) {
+  for (let at = 0; at < list.size; at++) {
     const order = orderOf(best, list.at(at));
+    if (order === undefined) return noSuchOverload();
     if (name === "min" ? order > 0 : order < 0) best = list.at(at);
   }
   return best;
