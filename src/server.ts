@@ -21,7 +21,7 @@ import { connectSubresources, createActions, refuseConnect } from "./apis/subres
 import { bearerTokenAuthenticator } from "./authentication/bearer-token.ts";
 import { clientCertificateAuthenticator } from "./authentication/client-certificate.ts";
 import type { TokenAuthenticator } from "./authentication/contract.ts";
-import { extendedExpirationSeconds, tokenClaims, watchedExpirationSeconds } from "./authentication/service-account/claims.ts";
+import { extendedExpirationSeconds, secretTokenClaims, tokenClaims, watchedExpirationSeconds } from "./authentication/service-account/claims.ts";
 import { type TokenIssuer, tokenIssuer } from "./authentication/service-account/issuer.ts";
 import { issuerMetadata, keySet } from "./authentication/service-account/keys.ts";
 import { liveObjects } from "./authentication/service-account/live-objects.ts";
@@ -64,6 +64,9 @@ import { enabledControllers } from "./controllers/enabled.ts";
 import { garbageCollector } from "./controllers/garbage-collector/garbage-collector.ts";
 import { namespaceController } from "./controllers/namespace.ts";
 import { roleAggregation } from "./controllers/role-aggregation.ts";
+import { rootCaPublisher } from "./controllers/root-ca.ts";
+import { serviceAccountController } from "./controllers/service-account.ts";
+import { serviceAccountTokensController } from "./controllers/service-account-tokens.ts";
 import { type HealthCheck, healthHandler } from "./health/health.ts";
 import { createObject } from "./http/endpoints/create.ts";
 import { deleteObject } from "./http/endpoints/delete.ts";
@@ -235,6 +238,18 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const controllers = [
     definitions,
     ...(running.has("namespace-controller") ? [namespaceController({ registry, logger })] : []),
+    ...(running.has("serviceaccount-controller") ? [serviceAccountController({ registry, logger })] : []),
+    ...(running.has("root-ca-certificate-publisher-controller") ? [rootCaPublisher({ registry, logger, caBundle: setup.caBundle })] : []),
+    ...(running.has("serviceaccount-token-controller")
+      ? [
+          serviceAccountTokensController({
+            registry,
+            logger,
+            caBundle: setup.caBundle,
+            issue: (namespace, account, secret) => issuer.issueForSecret(secretTokenClaims(namespace, account, secret)),
+          }),
+        ]
+      : []),
     ...(running.has("clusterrole-aggregation-controller") ? [roleAggregation({ registry, logger })] : []),
     ...(running.has("garbage-collector-controller") ? [garbageCollector({ registry, logger })] : []),
   ];

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { enabledControllers } from "./enabled.ts";
 
+const rest = ["root-ca-certificate-publisher-controller", "serviceaccount-controller", "serviceaccount-token-controller"];
 const rows: [list: string, enabled: readonly string[]][] = [
-  ["*", ["clusterrole-aggregation-controller", "garbage-collector-controller", "namespace-controller"]],
+  ["*", ["clusterrole-aggregation-controller", "garbage-collector-controller", "namespace-controller", ...rest]],
   ["", []],
-  ["-namespace-controller,*", ["clusterrole-aggregation-controller", "garbage-collector-controller"]],
+  ["-namespace-controller,*", ["clusterrole-aggregation-controller", "garbage-collector-controller", ...rest]],
   ["namespace-controller", ["namespace-controller"]],
   ["namespace-controller,-namespace-controller", ["namespace-controller"]],
 ];

@@ -1,7 +1,14 @@
 /** Which controllers run. Source: kube-controller-manager's `--controllers`. */
 
 /** The names a list may have, as upstream's. */
-export const controllerNames = ["clusterrole-aggregation-controller", "garbage-collector-controller", "namespace-controller"] as const;
+export const controllerNames = [
+  "clusterrole-aggregation-controller",
+  "garbage-collector-controller",
+  "namespace-controller",
+  "root-ca-certificate-publisher-controller",
+  "serviceaccount-controller",
+  "serviceaccount-token-controller",
+] as const;
 
 export type ControllerName = (typeof controllerNames)[number];
 

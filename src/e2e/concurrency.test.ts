@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type RunningServer, startServer } from "../index.ts";
 import { type Http2Client, http2Client } from "../testing/http2-client.ts";
+import { quietControllers } from "../testing/start-test-server.ts";
 
 const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
@@ -29,7 +30,7 @@ for (const storage of ["memory", "lmdb"] as const) {
 
     before(async () => {
       directory = mkdtempSync(join(tmpdir(), "coxswain-concurrency-"));
-      server = await startServer({ storage, dataDir: directory, durability: "relaxed" });
+      server = await startServer({ storage, dataDir: directory, durability: "relaxed", controllers: quietControllers });
       clients = times(4, () => http2Client(server.kubeconfig));
     });
     after(async () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type RunningServer, startServer } from "../index.ts";
 import { type Http2Client, http2Client } from "../testing/http2-client.ts";
+import { quietControllers } from "../testing/start-test-server.ts";
 
 const objects = process.env.COXSWAIN_TEST_FULL === "1" ? 100_000 : 1500;
 const namespaces = 5;
@@ -17,7 +18,7 @@ let client: Http2Client;
 let everything: string[];
 
 before(async () => {
-  server = await startServer({ storage: "memory" });
+  server = await startServer({ storage: "memory", controllers: quietControllers });
   client = http2Client(server.kubeconfig);
   for (let index = 0; index < namespaces; index++) await client.send("POST /api/v1/namespaces", { metadata: { name: `n${index}` } });
   let next = 0;

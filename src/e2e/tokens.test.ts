@@ -28,6 +28,7 @@ before(async () => {
   writeFileSync(join(directory, "old.pub"), oldRsa.publicKey.export({ type: "spki", format: "pem" }).toString());
   writeFileSync(join(directory, "tokens.csv"), 'static-token,eve,7,"a,b"\n');
   server = await startTestServer({
+    controllers: ["*"],
     serviceAccountSigningKeyFile: join(directory, "sa.key"),
     serviceAccountKeyFiles: [join(directory, "old.pub")],
     serviceAccountIssuers: [issuer, "https://old.example"],
@@ -316,6 +317,80 @@ describe("forged tokens", () => {
     const answer = await whoIs("x".repeat(1 << 20)).catch((error: NodeJS.ErrnoException) => error);
     assert.ok(("status" in answer && answer.status === 431) || answer instanceof Error, "not let in");
   });
+});
+
+/** Asks again and again until the controllers are done. */
+async function until(path: string, holds: (answer: Answer) => boolean): Promise<Answer["body"]> {
+  for (let tries = 0; tries < 500; tries++) {
+    const answer = await admin.send({ path });
+    if (holds(answer)) return answer.body;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail(`${path} does not come to be as it should`);
+}
+
+test("a secret that is to hold a token gets one, which lives as long as the secret and the account", async () => {
+  const { metadata } = await account("legacy");
+  const secret = (name: string): object => ({
+    metadata: { name, annotations: { "kubernetes.io/service-account.name": "legacy" } },
+    type: "kubernetes.io/service-account-token",
+  });
+  const filled = async (name: string): Promise<Answer["body"]> => {
+    await created(`${core}/secrets`, secret(name));
+    return until(`${core}/secrets/${name}`, ({ body }) => body.data?.token !== undefined);
+  };
+  const first = await filled("first");
+  const text64 = (key: string): string => Buffer.from(first.data[key], "base64").toString();
+  assert.equal(first.metadata.annotations["kubernetes.io/service-account.uid"], metadata.uid);
+  assert.deepEqual([text64("namespace"), text64("ca.crt")], ["default", field(server.kubeconfig, "certificate-authority-data")]);
+  assert.deepEqual(decodeJwt(text64("token")), {
+    iss: "kubernetes/serviceaccount",
+    "kubernetes.io/serviceaccount/namespace": "default",
+    "kubernetes.io/serviceaccount/secret.name": "first",
+    "kubernetes.io/serviceaccount/service-account.name": "legacy",
+    "kubernetes.io/serviceaccount/service-account.uid": metadata.uid,
+    sub: "system:serviceaccount:default:legacy",
+  });
+  assert.equal((await whoIs(text64("token"))).username, "system:serviceaccount:default:legacy");
+  assertRefused(await whoIs(await signed({ ...decodeJwt(text64("token")) }))); // The same claims, another signature.
+  await admin.send({
+    method: "PATCH",
+    path: `${core}/secrets/first`,
+    headers: { "content-type": "application/merge-patch+json" },
+    body: { metadata: { labels: { "kubernetes.io/legacy-token-invalid-since": "2026-01-01" } } },
+  });
+  assertRefused(await whoIs(text64("token")));
+  const second = Buffer.from((await filled("second")).data.token, "base64").toString();
+  assert.equal((await whoIs(second)).username, "system:serviceaccount:default:legacy");
+  await remove(`${core}/secrets/second`);
+  assertRefused(await whoIs(second));
+  await remove(`${core}/serviceaccounts/legacy`);
+  await until(`${core}/secrets/first`, ({ status }) => status === 404);
+  await created(`${core}/secrets`, secret("orphan"));
+  await until(`${core}/secrets/orphan`, ({ status }) => status === 404);
+});
+
+test("every namespace has an account and the server's authorities, and gets them again", async () => {
+  await created("/api/v1/namespaces", { metadata: { name: "fresh" } });
+  const there = ({ status }: Answer): boolean => status === 200;
+  for (const namespace of ["default", "kube-system", "fresh"]) {
+    const paths = [`/api/v1/namespaces/${namespace}/serviceaccounts/default`, `/api/v1/namespaces/${namespace}/configmaps/kube-root-ca.crt`];
+    for (const path of paths) {
+      const { metadata } = await until(path, there);
+      await admin.send({ method: "DELETE", path });
+      await until(path, (answer) => there(answer) && answer.body.metadata.uid !== metadata.uid);
+    }
+    const path = paths[1] as string;
+    const published = await until(path, there);
+    assert.deepEqual(published.data, { "ca.crt": field(server.kubeconfig, "certificate-authority-data") });
+    await admin.send({
+      method: "PATCH",
+      path,
+      headers: { "content-type": "application/merge-patch+json" },
+      body: { data: { "ca.crt": "x", y: "z" } },
+    });
+    await until(path, ({ body }) => body.data["ca.crt"] !== "x" && body.data.y === undefined);
+  }
 });
 
 test("others can check the tokens by the documents", async () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { startServer } from "../../index.ts";
 import { http2Client } from "../../testing/http2-client.ts";
 import { manualClock } from "../../testing/manual-clock.ts";
+import { quietControllers } from "../../testing/start-test-server.ts";
 import { http1Watches, http2Watches } from "../../testing/watch-connection.ts";
 import { checkWorld } from "./check.ts";
 import { inform, keepLog } from "./informers.ts";
@@ -40,7 +41,16 @@ export async function runModel(options: ModelOptions): Promise<ModelOutcome> {
   const dataDir = mkdtempSync(join(tmpdir(), "coxswain-model-"));
   const clock = manualClock(Date.now());
   const limits = { historyMs, historyBytesMax };
-  const server = await startServer({ storage, dataDir, durability: "relaxed", featureGates, clock, ...limits, requestTimeoutMs: 2 ** 31 - 1 });
+  const server = await startServer({
+    storage,
+    dataDir,
+    durability: "relaxed",
+    controllers: quietControllers,
+    featureGates,
+    clock,
+    ...limits,
+    requestTimeoutMs: 2 ** 31 - 1,
+  });
   const clients = Array.from({ length: clientCount }, () => http2Client(server.kubeconfig));
   const connections = [http2Watches(server.kubeconfig), http1Watches(server.kubeconfig), http2Watches(server.kubeconfig)];
   const world = new World({ clients, connections, clock, seed, operationsMax: operations });

@@ -1,0 +1,139 @@
+/** Keeps one object of a given name in every active namespace, for the controllers that do so. */
+import { ApiError } from "../api/errors.ts";
+import type { Logger } from "../api/logger.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import { create } from "../registry/create.ts";
+import { update } from "../registry/update.ts";
+import type { Resolved, ResourceStore } from "../resource/contract.ts";
+import { type Follower, followCache } from "../watch-cache/follow.ts";
+import type { Controller } from "./contract.ts";
+import { writesAs } from "./controller-write.ts";
+import { openWorkQueue } from "./work-queue.ts";
+
+export interface NamespaceObjectOptions {
+  readonly registry: RegistryContext;
+  readonly logger: Logger;
+  /** Of the controller: whose account writes. */
+  readonly writer: string;
+  /** Of the core group. */
+  readonly resource: string;
+  readonly name: string;
+  /** A fresh object as it is to be made. */
+  make(): KubeObject;
+  /** Changes what is there into what it should be. @returns whether there was anything to change; undefined: what is there is left alone */
+  readonly correct?: (object: KubeObject) => boolean;
+}
+
+/** Namespaces known at once; more are looked at when the list is read again. */
+const namespacesMax = 100_000;
+const concurrency = 4;
+const firstDelayMs = 50;
+const delayMaxMs = 5_000;
+
+export function namespaceObject(options: NamespaceObjectOptions): Controller {
+  const { registry, logger, resource, writer } = options;
+  const namespaces = registry.catalog.find("", "v1", "namespaces")?.resource.store;
+  const target = registry.catalog.find("", "v1", resource);
+  const store = target?.resource.store;
+  if (namespaces === undefined || target === undefined || store === undefined) return { start() {}, stop: async () => {} };
+  const queue = openWorkQueue({
+    clock: registry.clock,
+    async reconcile(namespace) {
+      await ensure(options, { namespaces, target, store }, namespace);
+      return true;
+    },
+    failed: (namespace, error) =>
+      logger.warn("an object of every namespace could not be written, will be tried again", { namespace, writer, error: String(error) }),
+    concurrency,
+    keysMax: namespacesMax,
+    firstDelayMs,
+    delayMaxMs,
+  });
+  const known = new Set<string>();
+  let followers: Follower[] = [];
+  return {
+    start() {
+      const common = {
+        clock: registry.clock,
+        failed: (error: unknown) => logger.warn("a controller could not list", { writer, error: String(error) }),
+      };
+      const ofNamespaces = followCache({
+        ...common,
+        cache: namespaces.cache,
+        prefix: namespaces.form.prefix,
+        set: ({ index }) => {
+          known.add(index.name);
+          queue.add(index.name);
+        },
+        gone: ({ index }) => known.delete(index.name),
+        known: () => [...known].map((name) => namespaces.keyOf("", name)),
+        missing: (key) => known.delete(key.slice(namespaces.form.prefix.length)),
+      });
+      const lookAgain = (namespace: string): void => {
+        if (known.has(namespace)) queue.add(namespace);
+      };
+      const ofObjects = followCache({
+        ...common,
+        cache: store.cache,
+        prefix: store.form.prefix,
+        set: ({ index }) => {
+          if (options.correct !== undefined && index.name === options.name) lookAgain(index.namespace);
+        },
+        gone: ({ index }) => {
+          if (index.name === options.name) lookAgain(index.namespace);
+        },
+        known: () => [],
+        missing() {},
+        relisted: () => known.forEach(lookAgain),
+      });
+      followers = [ofNamespaces, ofObjects];
+    },
+    async stop() {
+      for (const follower of followers) follower.stop();
+      await queue.stop();
+    },
+  };
+}
+
+interface Places {
+  readonly namespaces: ResourceStore;
+  readonly target: Resolved;
+  readonly store: ResourceStore;
+}
+
+async function ensure(options: NamespaceObjectOptions, { namespaces, target, store }: Places, namespace: string): Promise<void> {
+  const { registry, name, correct } = options;
+  const holder = (await namespaces.cache.current()).get(namespaces.keyOf("", namespace));
+  if (holder === undefined || namespaces.decode(holder).status?.phase !== "Active") return;
+  const writes = writesAs(options.writer);
+  const entry = (await store.cache.current()).get(store.keyOf(namespace, name));
+  try {
+    if (entry === undefined) await create(registry, { ...writes.of(target, namespace, ""), decode: () => options.make() });
+    else if (correct?.(store.decode(entry))) await change(options, target, namespace, correct);
+  } catch (error) {
+    if (!(error instanceof ApiError) || !isOvertaken(error)) throw error;
+  }
+}
+
+async function change(
+  { registry, writer, name, make }: NamespaceObjectOptions,
+  target: Resolved,
+  namespace: string,
+  correct: (object: KubeObject) => boolean,
+): Promise<void> {
+  await update(registry, {
+    ...writesAs(writer).of(target, namespace, name),
+    next(current) {
+      const object = current?.() ?? make();
+      correct(object);
+      return object;
+    },
+  });
+}
+
+/** Somebody was faster: the object is there, or gone again, or its namespace ends. */
+function isOvertaken({ status: { reason, details } }: ApiError): boolean {
+  if (reason === "AlreadyExists" || reason === "NotFound") return true;
+  return (details?.causes ?? []).some((cause) => cause.reason === "NamespaceTerminating");
+}

@@ -1,0 +1,39 @@
+/** Every namespace has the certificates by which pods know this server. Source: upstream's rootcacertpublisher controller. */
+import type { Logger } from "../api/logger.ts";
+import type { KubeObject } from "../api/object.ts";
+import { deepEqual } from "../lib/json/values.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { Controller } from "./contract.ts";
+import { namespaceObject } from "./namespace-object.ts";
+
+const name = "kube-root-ca.crt";
+const annotation = "kubernetes.io/description";
+/** Clients print it: upstream's text. */
+const description =
+  "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. " +
+  "No other usage is guaranteed across distributions of Kubernetes clusters.";
+
+export interface RootCaOptions {
+  readonly registry: RegistryContext;
+  readonly logger: Logger;
+  /** PEM. */
+  readonly caBundle: string;
+}
+
+export function rootCaPublisher({ registry, logger, caBundle }: RootCaOptions): Controller {
+  const data = { "ca.crt": caBundle };
+  const correct = (object: KubeObject): boolean => {
+    const described = (object.metadata.annotations?.[annotation] ?? "") !== "";
+    if (described && deepEqual(object.data, data)) return false;
+    object.data = { ...data };
+    object.metadata.annotations = { ...object.metadata.annotations, [annotation]: description };
+    return true;
+  };
+  const make = (): KubeObject => ({
+    kind: "ConfigMap",
+    apiVersion: "v1",
+    metadata: { name, annotations: { [annotation]: description } },
+    data: { ...data },
+  });
+  return namespaceObject({ registry, logger, writer: "root-ca-cert-publisher", resource: "configmaps", name, make, correct });
+}

@@ -1,0 +1,160 @@
+/** Secrets that are to hold the token of an account get it, and go with the account. Source: access-control §5.2; upstream's tokens controller. */
+import { ApiError } from "../api/errors.ts";
+import type { Logger } from "../api/logger.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import { deleteOne } from "../registry/delete.ts";
+import { update } from "../registry/update.ts";
+import type { Resolved, ResourceStore } from "../resource/contract.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+import { type Follower, followCache } from "../watch-cache/follow.ts";
+import type { Controller } from "./contract.ts";
+import { writesAs } from "./controller-write.ts";
+import { openWorkQueue } from "./work-queue.ts";
+
+export interface ServiceAccountTokensOptions {
+  readonly registry: RegistryContext;
+  readonly logger: Logger;
+  /** PEM. */
+  readonly caBundle: string;
+  /** @returns the token of the account that lives in the secret */
+  issue(namespace: string, account: { readonly name: string; readonly uid: string }, secret: string): Promise<string>;
+}
+
+const writes = writesAs("tokens-controller");
+const secretType = "kubernetes.io/service-account-token";
+const nameAnnotation = "kubernetes.io/service-account.name";
+const uidAnnotation = "kubernetes.io/service-account.uid";
+/** Such secrets known at once; more are looked at when the list is read again. */
+const secretsMax = 100_000;
+const concurrency = 4;
+const firstDelayMs = 50;
+const delayMaxMs = 5_000;
+
+interface Places {
+  readonly secrets: ResourceStore;
+  readonly target: Resolved;
+  readonly accounts: ResourceStore;
+}
+
+export function serviceAccountTokensController(options: ServiceAccountTokensOptions): Controller {
+  const { registry, logger } = options;
+  const target = registry.catalog.find("", "v1", "secrets");
+  const secrets = target?.resource.store;
+  const accounts = registry.catalog.find("", "v1", "serviceaccounts")?.resource.store;
+  if (target === undefined || secrets === undefined || accounts === undefined) return { start() {}, stop: async () => {} };
+  const queue = openWorkQueue({
+    clock: registry.clock,
+    async reconcile(key) {
+      await look(options, { secrets, target, accounts }, key);
+      return true;
+    },
+    failed: (key, error) => logger.warn("the token of a secret could not be written, will be tried again", { key, error: String(error) }),
+    concurrency,
+    keysMax: secretsMax,
+    firstDelayMs,
+    delayMaxMs,
+  });
+  /** Keys of the secrets that are to hold tokens. */
+  const known = new Set<string>();
+  let followers: Follower[] = [];
+  return {
+    start() {
+      const common = {
+        clock: registry.clock,
+        failed: (error: unknown) => logger.warn("tokens of secrets wait for a list", { error: String(error) }),
+      };
+      const ofSecrets = followCache({
+        ...common,
+        cache: secrets.cache,
+        prefix: secrets.form.prefix,
+        set({ key, index }) {
+          if (index.fields.get("type") !== secretType) return void known.delete(key);
+          known.add(key);
+          queue.add(key);
+        },
+        gone: ({ key }) => known.delete(key),
+        known: () => known,
+        missing: (key) => known.delete(key),
+      });
+      const ofAccounts = followCache({
+        ...common,
+        cache: accounts.cache,
+        prefix: accounts.form.prefix,
+        set() {},
+        gone({ index }) {
+          const prefix = `${secrets.form.prefix}${index.namespace}/`;
+          for (const key of known) if (key.startsWith(prefix)) queue.add(key);
+        },
+        known: () => [],
+        missing() {},
+        relisted() {
+          for (const key of known) queue.add(key);
+        },
+      });
+      followers = [ofSecrets, ofAccounts];
+    },
+    async stop() {
+      for (const follower of followers) follower.stop();
+      await queue.stop();
+    },
+  };
+}
+
+async function look(options: ServiceAccountTokensOptions, places: Places, key: string): Promise<void> {
+  const entry = (await places.secrets.cache.current()).get(key);
+  if (entry === undefined) return;
+  const secret = places.secrets.decode(entry);
+  const { namespace = "", annotations = {}, deletionTimestamp } = secret.metadata;
+  if (secret.type !== secretType || deletionTimestamp !== undefined) return;
+  const account = await accountOf(places, namespace, annotations[nameAnnotation] ?? "");
+  const wantedUid = annotations[uidAnnotation] ?? "";
+  try {
+    if (account === undefined || (wantedUid !== "" && wantedUid !== account.uid)) await remove(options, places, entry, secret);
+    else if (missing(secret, options).length > 0) await fill(options, places, secret, account);
+  } catch (error) {
+    // Somebody was faster, who made an event that is to come.
+    if (!(error instanceof ApiError) || !["Conflict", "NotFound"].includes(error.status.reason ?? "")) throw error;
+  }
+}
+
+async function accountOf({ accounts }: Places, namespace: string, name: string): Promise<{ name: string; uid: string } | undefined> {
+  const entry = (await accounts.cache.current()).get(accounts.keyOf(namespace, name));
+  return entry && { name, uid: accounts.decode(entry).metadata.uid ?? "" };
+}
+
+async function remove({ registry }: ServiceAccountTokensOptions, { target }: Places, { index }: Entry, secret: KubeObject): Promise<void> {
+  const { uid = "" } = secret.metadata;
+  await deleteOne(registry, { ...writes.of(target, index.namespace, index.name), options: { dryRun: false, preconditions: { uid } } });
+}
+
+function missing({ data = {} }: KubeObject, { caBundle }: ServiceAccountTokensOptions): string[] {
+  const ca = Buffer.from(caBundle).toString("base64");
+  return [...(data["ca.crt"] === ca ? [] : ["ca.crt"]), ...["namespace", "token"].filter((key) => (data[key] ?? "") === "")];
+}
+
+async function fill(
+  options: ServiceAccountTokensOptions,
+  { target }: Places,
+  secret: KubeObject,
+  account: { name: string; uid: string },
+): Promise<void> {
+  const { name = "", namespace = "", uid } = secret.metadata;
+  const values: Readonly<Record<string, string>> = {
+    "ca.crt": options.caBundle,
+    namespace,
+    token: await options.issue(namespace, account, name),
+  };
+  await update(options.registry, {
+    ...writes.of(target, namespace, name),
+    next(current) {
+      const object = current?.();
+      if (object === undefined || object.metadata.uid !== uid)
+        throw new ApiError({ code: 409, reason: "Conflict", message: "another secret has the name" });
+      object.data ??= {};
+      for (const key of missing(object, options)) object.data[key] = Buffer.from(values[key] as string).toString("base64");
+      object.metadata.annotations = { ...object.metadata.annotations, [nameAnnotation]: account.name, [uidAnnotation]: account.uid };
+      return object;
+    },
+  });
+}

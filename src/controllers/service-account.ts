@@ -1,0 +1,11 @@
+/** Every namespace has an account `default`. Source: access-control §5.2; upstream's serviceaccount controller. */
+import type { Logger } from "../api/logger.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { Controller } from "./contract.ts";
+import { namespaceObject } from "./namespace-object.ts";
+
+export function serviceAccountController(options: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
+  const name = "default";
+  const make = () => ({ kind: "ServiceAccount", apiVersion: "v1", metadata: { name } });
+  return namespaceObject({ ...options, writer: "service-account-controller", resource: "serviceaccounts", name, make });
+}
