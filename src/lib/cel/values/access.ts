@@ -78,7 +78,7 @@ export function optionalOf(value: CelValue | undefined): CelOptional {
 
 /** `has(operand.name)`. */
 export function hasField(operand: CelValue, name: string): Result {
-  if (operand instanceof CelMap) return operand.find(name) !== undefined;
+  if (operand instanceof CelMap) return operand.has(name);
   if (operand instanceof CelObject) return operand.has(name);
   if (operand instanceof CelOptional) return find(operand, name) !== undefined;
   return operand instanceof CelList ? fail(`unsupported index type 'string' in list`) : false;

@@ -37,10 +37,18 @@ class JsonMap extends CelMap {
     return Object.keys(this.#object).length;
   }
   find(key: CelValue): CelValue | undefined {
+    const value = this.#member(key);
+    return value === undefined ? undefined : jsonValue(value);
+  }
+  override has(key: CelValue): boolean {
+    return this.#member(key) !== undefined;
+  }
+  /** What objects inherit are functions, but for one. */
+  #member(key: CelValue): JsonValue | undefined {
     if (typeof key !== "string") return undefined;
     const value = this.#object[key];
-    if (value === undefined || typeof value === "function") return undefined; // What objects inherit are functions, but for one.
-    return key === "__proto__" && !Object.hasOwn(this.#object, key) ? undefined : jsonValue(value);
+    if (value === undefined || typeof value === "function") return undefined;
+    return key === "__proto__" && !Object.hasOwn(this.#object, key) ? undefined : value;
   }
   keys(): readonly CelValue[] {
     return Object.keys(this.#object);

@@ -95,7 +95,7 @@ export const logic: readonly FunctionDeclaration[] = [
   declare(
     "@in",
     overload("in_list", [a, listType(a)], boolType, { evaluate: isIn, ...membership }),
-    overload("in_map", [a, mapType(a, b)], boolType, { evaluate: (key: CelValue, map: CelMap) => map.find(key) !== undefined }),
+    overload("in_map", [a, mapType(a, b)], boolType, { evaluate: (key: CelValue, map: CelMap) => map.has(key) }),
   ),
   ...orders.map(([name, id, test]) => ordered(name, id, test, false)),
 ];
