@@ -45,10 +45,10 @@ export class Run {
     this.#isInterrupted = options.isInterrupted;
   }
 
-  /** @throws CelError past the limit */
+  /** @throws CelError past the limit, and of what is no number: nothing is free by mistake */
   charge(units: number): void {
     this.cost += units;
-    if (this.cost > this.#limit) this.#refuse();
+    if (!(this.cost <= this.#limit)) this.#refuse();
   }
 
   #refuse(): never {
