@@ -1,5 +1,5 @@
 /** URLs as Go's net/url reads and writes them, in its words. Texts are taken as their UTF-8 bytes, one character each. */
-import { quoteGo } from "../../../json/quote.ts";
+import { escapeGo, quoteGo } from "../../../json/quote.ts";
 import { AddressError, parseAddress } from "./addresses.ts";
 
 export interface GoUrl {
@@ -180,7 +180,16 @@ function checkEscape(found: string, part: Part): void {
   const value = Number.parseInt(found.slice(1), 16);
   const isWrongInZone = found !== "%25" && value !== 0x20 && !allowed.host.test(String.fromCharCode(value));
   if (/^%[0-9A-Fa-f]{2}$/.test(found) && !(part === "host" && value < 0x80 && found !== "%25") && !(part === "zone" && isWrongInZone)) return;
-  throw new GoUrlError(`invalid URL escape ${quoteGo(textOf(found))}`);
+  throw new GoUrlError(`invalid URL escape ${quoteBytes(found)}`);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII.
+const encoded = /[\x00-\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g;
+
+/** Bytes that are no UTF-8 by their numbers. */
+function quoteBytes(bytes: string): string {
+  const characters = bytes.match(encoded) ?? [];
+  return `"${characters.map((one) => (/^[\x80-\xff]$/.test(one) ? `\\x${one.charCodeAt(0).toString(16)}` : escapeGo(textOf(one)))).join("")}"`;
 }
 
 function escapeBytes(bytes: string, part: keyof typeof allowed): string {
