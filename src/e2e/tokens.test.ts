@@ -503,3 +503,19 @@ test("kubectl auth whoami with a token", { skip: kubectls().length === 0 }, asyn
   const { output } = await runKubectl(kubectls().at(-1) as string, args, { directory, kubeconfigPath: config });
   assert.match(output, /Username\s+system:serviceaccount:default:who/);
 });
+
+test("a longest life and audiences of one's own", async () => {
+  const limited = await startServer({ serviceAccountMaxTokenExpirationMs: 3600_000, apiAudiences: ["api"], controllers: [], anonymousAuth: false });
+  const client = rawClient(limited.kubeconfig);
+  await client.send({ method: "POST", path: `${core}/serviceaccounts`, body: { metadata: { name: "short" } } });
+  const path = `${core}/serviceaccounts/short/token`;
+  const { body, headers } = await client.send({ method: "POST", path, body: { spec: { expirationSeconds: 7200 } } });
+  const { aud, exp = 0, iat = 0 } = decodeJwt(body.status.token);
+  assert.deepEqual([aud, exp - iat, body.spec.expirationSeconds], [["api"], 3600, 3600]);
+  assert.match(String(headers.warning), /requested expiration of 7200 seconds shortened to 3600 seconds/);
+  assertRefused(await client.send({ path: "/version", anonymous: true }));
+  const bearer = { authorization: `Bearer ${body.status.token}` };
+  assert.equal((await client.send({ path: "/version", headers: bearer, anonymous: true })).status, 200);
+  client.close();
+  await limited.close();
+});
