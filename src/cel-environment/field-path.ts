@@ -1,5 +1,6 @@
-/** Paths that rules and selectable fields name, such as `.spec.ports` and `.labels['a.b']`. Source: k8s.io/apiextensions-apiserver, ValidFieldPath */
+/** Where the `fieldPath` of a rule leads in the schema it stands at, such as `.spec.ports`. Source: k8s.io/apiextensions-apiserver, ValidFieldPath */
 import { type JsonSchema, propertiesOf, valuesOf } from "../lib/cel/schema-types/index.ts";
+import { FieldPathError, fieldPathSteps } from "../lib/structural-schema/field-path-steps.ts";
 
 export interface FieldPath {
   /** As field errors write it, such as `spec.labels[a.b]`. */
@@ -7,22 +8,6 @@ export interface FieldPath {
   /** What stands there. */
   readonly schema: JsonSchema;
 }
-
-/** What a quoted name may have after a backslash. */
-const escapes = new Map([
-  ["a", "\x07"],
-  ["b", "\b"],
-  ["f", "\f"],
-  ["n", "\n"],
-  ["r", "\r"],
-  ["t", "\t"],
-  ["v", "\v"],
-  ["'", "'"],
-  ["\\", "\\"],
-]);
-
-/** A delimiter, a quoted name (up to a quote without a backslash before it), or what stands up to the next delimiter. */
-const token = /[.[\]]|'(?:[\s\S]*?[^\\])??'|[^.[\]]+/gy;
 
 /**
  * @param options.arrayNotation whether `['name']` is allowed
@@ -33,34 +18,19 @@ export function parseFieldPath(
   schema: JsonSchema,
   options: { readonly arrayNotation: boolean } = { arrayNotation: true },
 ): FieldPath | undefined {
-  const tokens = text.match(token) ?? [];
-  if (tokens.join("") !== text) return undefined;
-  let path = "";
-  let at = schema;
-  for (let index = 0; index < tokens.length; ) {
-    const isBracket = tokens[index] === "[";
-    if (!isBracket && tokens[index] !== ".") return undefined;
-    if (isBracket && (!options.arrayNotation || tokens[index + 2] !== "]")) return undefined;
-    const written = tokens[index + 1];
-    const name = written === undefined ? undefined : isBracket ? unquote(written) : written;
-    if (name === undefined) return undefined;
-    const properties = propertiesOf(at);
-    const next = properties === undefined ? valuesOf(at) : properties.get(name);
-    if (next === undefined) return undefined;
-    path += properties === undefined ? `[${name}]` : path === "" ? name : `.${name}`;
-    at = next;
-    index += isBracket ? 3 : 2;
+  try {
+    let path = "";
+    let at = schema;
+    for (const name of fieldPathSteps(text, options)) {
+      const properties = propertiesOf(at);
+      const next = properties === undefined ? valuesOf(at) : properties.get(name);
+      if (next === undefined) return undefined;
+      path += properties === undefined ? `[${name}]` : path === "" ? name : `.${name}`;
+      at = next;
+    }
+    return { path, schema: at };
+  } catch (error) {
+    if (error instanceof FieldPathError) return undefined;
+    throw error;
   }
-  return { path, schema: at };
-}
-
-function unquote(text: string): string | undefined {
-  if (text.length < 2 || !text.startsWith("'") || !text.endsWith("'")) return undefined;
-  let valid = true;
-  const name = text.slice(1, -1).replace(/\\(.)/g, (_, escaped: string) => {
-    const meant = escapes.get(escaped);
-    if (meant === undefined) valid = false;
-    return meant ?? "";
-  });
-  return valid ? name : undefined;
 }

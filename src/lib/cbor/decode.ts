@@ -9,7 +9,7 @@ import { type Integer, setMember, toInteger } from "../json/values.ts";
 import { canonicalQuantity, QuantityError } from "../quantity/quantity.ts";
 import { Base64Error, canonicalizeBase64 } from "../schema/base64.ts";
 import { retainedDepthMax } from "../schema/decode.ts";
-import { DecodeNode, type FieldPlan, goTypeName } from "../schema/decode-plan.ts";
+import { DecodeNode, type FieldPlan, goTypeName, zeroOfNode } from "../schema/decode-plan.ts";
 import type { Struct } from "../schema/schema.ts";
 import { canonicalizeMicroTime, canonicalizeTime, TimeError } from "../schema/time.ts";
 import { type Complaint, complaintText, duplicateKey, type Key, other, strangeSimple, unknownField } from "./complaint.ts";
@@ -338,7 +338,7 @@ class Decoder {
   #held(node: DecodeNode): unknown {
     if (this.#reader.next === nullByte && node.kind !== "duration" && node.kind !== "intOrString") {
       this.#reader.skip();
-      return zeroOf(node);
+      return zeroOfNode(node);
     }
     const value = this.#value(node);
     return value === absent ? null : value;
@@ -461,7 +461,7 @@ class Decoder {
     const next = reader.next;
     if (next === nullByte) {
       reader.skip();
-      return zeroOf(node);
+      return zeroOfNode(node);
     }
     if (reader.isFloat) {
       const value = reader.float();
@@ -631,28 +631,4 @@ function tagComplaint(number: number, { major: type, isFloat }: Reader): Complai
 
 function misplacedTag(number: number, wanted: string, type: number): Complaint {
   return other(`cbor: tag number ${number} must be followed by ${wanted}, got ${majorNames[type]}`);
-}
-
-/** What null leaves. */
-function zeroOf(node: DecodeNode): unknown {
-  switch (node.kind) {
-    case "struct":
-    case "map":
-      return {};
-    case "list":
-      return [];
-    case "string":
-    case "bytes":
-      return "";
-    case "bool":
-      return false;
-    case "quantity":
-      return "0";
-    case "any":
-    case "time":
-    case "microtime":
-      return null;
-    default:
-      return 0;
-  }
 }

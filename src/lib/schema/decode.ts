@@ -21,7 +21,7 @@ import { quoteGo } from "../json/quote.ts";
 import { setMember } from "../json/values.ts";
 import { canonicalQuantity, QuantityError } from "../quantity/quantity.ts";
 import { Base64Error, canonicalizeBase64 } from "./base64.ts";
-import { type DecodeNode, FieldPlan, goTypeName, type StructPlan, structPlan } from "./decode-plan.ts";
+import { type DecodeNode, FieldPlan, goTypeName, type StructPlan, structPlan, zeroOfNode } from "./decode-plan.ts";
 import type { CustomForm, Struct } from "./schema.ts";
 import { canonicalizeMicroTime, canonicalizeTime, TimeError } from "./time.ts";
 
@@ -200,7 +200,7 @@ class Decoder {
 
   /** An item of a list or a value of a map: null is the zero value there. */
   #held(value: unknown, node: DecodeNode): unknown {
-    const decoded = value === null && node.kind !== "duration" ? zeroOf(node) : this.#value(value, node);
+    const decoded = value === null && node.kind !== "duration" ? zeroOfNode(node) : this.#value(value, node);
     return decoded === absent ? null : decoded;
   }
 
@@ -352,29 +352,6 @@ function describe(value: unknown, withText = false): string {
   const kind = goKindOf(value);
   if (kind !== "number" || !withText) return kind;
   return `number ${value instanceof NumberLiteral ? value.text : String(value)}`;
-}
-
-function zeroOf(node: DecodeNode): unknown {
-  switch (node.kind) {
-    case "struct":
-    case "map":
-      return {};
-    case "list":
-      return [];
-    case "string":
-    case "bytes":
-      return "";
-    case "bool":
-      return false;
-    case "quantity":
-      return "0";
-    case "any":
-    case "time":
-    case "microtime":
-      return null;
-    default:
-      return 0;
-  }
 }
 
 /** What Go's field holds after it was decoded into twice. */
