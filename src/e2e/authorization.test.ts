@@ -259,6 +259,7 @@ const impersonations: [what: string, rules: object[], headers: Record<string, st
     { "impersonate-user": "eve", "impersonate-group": ["g"] },
     { username: "eve", groups: ["g", "system:authenticated"] },
   ],
+  ["be others of any name", [], { "impersonate-user": Buffer.from("zoë").toString("latin1") }, { username: "zoë", groups: ["system:authenticated"] }],
   [
     "be others, but no masters",
     [],
@@ -340,7 +341,10 @@ test("a node reads what its pods need, from when they are on it until they are g
   const { kubeconfig } = await server.as("system:node:n1", ["system:nodes"]);
   const node = rawClient(kubeconfig);
   const secret = "/api/v1/namespaces/default/secrets/needed";
-  assert.equal((await admin.send({ method: "POST", path: "/api/v1/namespaces/default/secrets", body: { metadata: { name: "needed" } } })).status, 201);
+  assert.equal(
+    (await admin.send({ method: "POST", path: "/api/v1/namespaces/default/secrets", body: { metadata: { name: "needed" } } })).status,
+    201,
+  );
   const refused = await node.send({ path: secret });
   assert.equal(
     refused.body.message,

@@ -5,6 +5,7 @@ import type { DecodeOptions } from "../../registry/decode-body.ts";
 import type { WriteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
+import { headerText } from "../header-text.ts";
 import { parseMediaType } from "../representation/media-type.ts";
 import { namesOf } from "../representation/negotiate.ts";
 import { sendEntry, sendObject } from "../representation/object.ts";
@@ -52,7 +53,7 @@ export function writeRequest(context: RequestContext, options: Pick<WriteOptions
     user,
     dryRun: options.dryRun,
     fieldManager: options.fieldManager,
-    userAgent: exchange.header("user-agent") ?? "",
+    userAgent: headerText(exchange.header("user-agent") ?? ""),
     warnings,
   };
 }

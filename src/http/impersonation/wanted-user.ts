@@ -3,6 +3,7 @@ import { badRequest } from "../../api/errors.ts";
 import type { UserInfo } from "../../api/user.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { Exchange } from "../contract.ts";
+import { headerText } from "../header-text.ts";
 
 const extraPrefix = "impersonate-extra-";
 
@@ -19,7 +20,7 @@ export function wantedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): UserIn
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const header = (rawHeaders[at] as string).toLowerCase();
     if (!header.startsWith("impersonate-")) continue;
-    const value = rawHeaders[at + 1] as string;
+    const value = headerText(rawHeaders[at + 1] as string);
     // The first of several counts.
     if (header === "impersonate-user") name ||= value;
     else if (header === "impersonate-uid") uid ||= value;
