@@ -200,7 +200,7 @@ const whoAmI = (headers: Record<string, string | string[]>): RawRequest => ({
   method: "POST",
   path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
   headers,
-  body: {},
+  body: Buffer.from("{}"), // Before a text, Node would write headers as UTF-8.
 });
 const authentication = "authentication.k8s.io";
 const onReview = (mode: string): object => ({
