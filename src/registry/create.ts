@@ -113,15 +113,16 @@ async function store(registry: RegistryContext, request: CreateRequest, object: 
   const { metadata } = object;
   checkNoVersion(object);
   const key = target.keyOf(request.namespace, metadata.name as string);
+  const settled = request.target.version.conversion?.losses?.stored(object) ?? object;
   if (!request.dryRun) {
-    const stored = await insert(registry, resource, key, object);
+    const stored = await insert(registry, resource, key, settled);
     if ("taken" in stored) throw nameTaken(request, object, stored.taken);
     return { entry: stored.entry, created: true };
   }
   await target.cache.ready();
   const taken = (await target.cache.current()).get(key);
   if (taken !== undefined) throw nameTaken(request, object, taken);
-  return { object, created: true };
+  return { object: settled, created: true };
 }
 
 /** @throws ApiError 500, as upstream's store has it */

@@ -66,14 +66,16 @@ export async function update(registry: RegistryContext, request: UpdateRequest):
 
 /** @param undo takes what gives back what this attempt takes */
 async function replace(registry: RegistryContext, request: UpdateRequest, existing: Entry, undo: AdmissionAttributes["undo"]): Promise<Step> {
-  const { resource } = request.target;
+  const { resource, version } = request.target;
   const { strategy } = resource.definition;
   const store = storeOf(resource);
   const context = strategyContext(registry, request.user);
-  const old = store.decode(existing);
+  const losses = version.conversion?.losses;
+  const present = (): KubeObject => losses?.seen(store.decode(existing)) ?? store.decode(existing);
+  const old = present();
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
   checkUid(resource, existing.key, request.name, request.uid ?? "", old.metadata.uid ?? "");
-  const next = await request.next(() => store.decode(existing), old);
+  const next = await request.next(present, old);
   checkNames(next, request);
   dedupOwnerReferences(next.metadata, request.warnings, "sent");
   if (request.tracksManagers !== false) trackManagedFields(registry, request, next, old);
@@ -89,8 +91,9 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   const validating = registry.admission.validate(attributes);
   if (validating !== undefined) await validating;
   if (isFinished(next, old, strategy)) return { do: "remove", object: next };
-  keepTimes(next, old, store.form.schema);
-  return { do: "put", object: next, managersMayGo: request.tracksManagers !== false };
+  const settled = losses?.stored(next) ?? next;
+  keepTimes(settled, losses === undefined ? old : store.decode(existing), store.form.schema);
+  return { do: "put", object: settled, managersMayGo: request.tracksManagers !== false };
 }
 
 /** A write that changes nothing but when it was is none. */
@@ -181,5 +184,6 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   await prepareNew(registry, request, object);
   await registry.admission.validate(attributes);
   checkNoVersion(object);
-  return { do: "put", object, managersMayGo: request.tracksManagers !== false };
+  const settled = request.target.version.conversion?.losses?.stored(object) ?? object;
+  return { do: "put", object: settled, managersMayGo: request.tracksManagers !== false };
 }

@@ -1,5 +1,5 @@
 /** Every definition by the names that paths and kinds use. */
-import type { MutableCatalog, Resolved, Resource, ResourceDefinition } from "./contract.ts";
+import type { MutableCatalog, Resolved, Resource, ResourceDefinition, ServedVersion } from "./contract.ts";
 
 /** A definition and, once somebody asked for it, the resource made of it. */
 interface Slot {
@@ -50,7 +50,7 @@ export function openCatalog(definitions: readonly ResourceDefinition[], install:
     if (known !== undefined) return known;
     const served = slot.definition.versions.find((one) => one.version === version);
     if (served === undefined) return undefined;
-    const resolved: Resolved = { resource: resourceOf(slot), version: served };
+    const resolved: Resolved = { resource: atVersion(resourceOf(slot), served), version: served };
     slot.resolved.set(version, resolved);
     return resolved;
   };
@@ -80,6 +80,10 @@ export function openCatalog(definitions: readonly ResourceDefinition[], install:
       return slot?.resource;
     },
   };
+}
+
+function atVersion(resource: Resource, { strategy }: ServedVersion): Resource {
+  return strategy === undefined ? resource : { ...resource, definition: { ...resource.definition, strategy } };
 }
 
 interface Resolving {

@@ -36,6 +36,8 @@ export interface ServedVersion {
   readonly subresources: readonly SubresourceDefinition[];
   /** Undefined where the schemas of this version and of the storage version are identical, so that only apiVersion differs. */
   readonly conversion?: Conversion;
+  /** What is special about the kind at this version; undefined where it is what the definition has. */
+  readonly strategy?: Strategy;
   /** Verbs of the collection and the item. */
   readonly verbs: readonly string[];
   /** What OpenAPI says of a custom kind; built-in ones are described by their schemas. */
@@ -50,10 +52,21 @@ export interface PublishedSchema {
   readonly selectableFields: readonly string[];
 }
 
-/** Both directions lose nothing. The object handed in may be changed and returned. */
+/** The object handed in may be changed and returned. */
 export interface Conversion {
+  /** Loses nothing: what is written is worked on as it was sent. */
   toStorage(object: KubeObject): KubeObject;
   fromStorage(object: KubeObject): KubeObject;
+  /** Undefined where both directions lose nothing, as those of built-in kinds. */
+  readonly losses?: ConversionLosses;
+}
+
+/** Versions whose schemas do not know the same fields. Both leave the object at the storage version. */
+export interface ConversionLosses {
+  /** What a client of this version sees of a stored object. */
+  seen(object: KubeObject): KubeObject;
+  /** What is stored of an object that was written at this version. */
+  stored(object: KubeObject): KubeObject;
 }
 
 export interface ResourceDefinition {
@@ -217,6 +230,7 @@ export interface RuntimeConfig {
 
 /** What a path names. */
 export interface Resolved {
+  /** Its strategy is that of the version. */
   readonly resource: Resource;
   readonly version: ServedVersion;
 }

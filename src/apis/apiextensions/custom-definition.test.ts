@@ -170,10 +170,11 @@ test("what is wrong already may stay, as long as it is not touched", async () =>
 
 test("another version: what its schema does not know goes", () => {
   const [, alpha] = made.versions;
-  const shown = alpha?.conversion?.fromStorage({ ...widget("a", { size: 2, colour: "red" }), metadata: { name: "a" } } as KubeObject);
-  assert.equal(shown?.apiVersion, "example.com/v1alpha1");
-  const stored = alpha?.conversion?.toStorage({ ...widget("a", { old: "x" }), metadata: { name: "a" } } as KubeObject);
+  const written = { ...widget("a", { old: "x" }), metadata: { name: "a" } } as KubeObject;
+  const stored = alpha?.conversion?.losses?.stored(alpha.conversion.toStorage(structuredClone(written)));
   assert.deepEqual([stored?.apiVersion, stored?.spec], ["example.com/v1", { size: 1 }]);
+  const shown = alpha?.conversion?.fromStorage({ ...structuredClone(written), spec: { size: 2, old: "x", nope: 1 } });
+  assert.deepEqual([shown?.apiVersion, shown?.spec], ["example.com/v1alpha1", { size: 2, old: "x" }]);
 });
 
 test("scale reads and writes its paths", () => {

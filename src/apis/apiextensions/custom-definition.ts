@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { formatGroupVersion, type KubeObject } from "../../api/object.ts";
 import { conform } from "../../lib/schema/decode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
-import { customSchema } from "../../lib/structural-schema/custom-schema.ts";
+import { coerce, customSchema } from "../../lib/structural-schema/custom-schema.ts";
 import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-props.ts";
 import { NotStructuralError, parseStructuralSchema, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { builtinSchema } from "../../resource/builtin-schemas.ts";
@@ -35,6 +35,8 @@ export function customDefinition(definition: KubeObject, options: CustomDefiniti
   if (stored === undefined || (spec.conversion?.strategy ?? "None") !== "None") return undefined;
   const kind = new CustomKind(spec, names);
   const storage = storageForm(kind, stored);
+  const strategies = new Map(versions.map((version) => [version, lazyStrategy(kind, version, options)]));
+  const servedVersions = versions.toSorted((a, b) => compareVersions(a.name ?? "", b.name ?? ""));
   return {
     group,
     resource: names.plural ?? "",
@@ -44,13 +46,13 @@ export function customDefinition(definition: KubeObject, options: CustomDefiniti
     namespaced: spec.scope === "Namespaced",
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
-    versions: versions.toSorted((a, b) => compareVersions(a.name ?? "", b.name ?? "")).map((version) => servedVersion(kind, version, storage)),
+    versions: servedVersions.map((version) => servedVersion(kind, version, stored, strategies.get(version) as Strategy)),
     storage,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     deleteReturnsObject: false,
     custom: true,
-    strategy: lazyStrategy(kind, stored, options),
+    strategy: sharedStrategy(strategies.get(stored) as Strategy, [...strategies.values()]),
   };
 }
 
@@ -77,6 +79,12 @@ class CustomKind {
       this.#structures.set(version, structure);
     }
     return structure;
+  }
+
+  /** Leaves what the version knows. */
+  coerce(object: KubeObject, version: DefinitionVersion): KubeObject {
+    coerce(object, this.structure(version), { objectMeta: objectMetaSchema(), preserveUnknownFields: this.#preserveUnknownFields });
+    return object;
   }
 
   schema(version: DefinitionVersion): Struct {
@@ -124,7 +132,7 @@ function storageForm(kind: CustomKind, stored: DefinitionVersion): StorageForm {
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-function servedVersion(kind: CustomKind, version: DefinitionVersion, storage: StorageForm): ServedVersion {
+function servedVersion(kind: CustomKind, version: DefinitionVersion, stored: DefinitionVersion, strategy: Strategy): ServedVersion {
   const { name = "", served, schema, selectableFields = [] } = version;
   const source = schema?.openAPIV3Schema;
   return {
@@ -134,7 +142,8 @@ function servedVersion(kind: CustomKind, version: DefinitionVersion, storage: St
     },
     served: served === true,
     subresources: subresourcesOf(kind, version),
-    ...(name !== storage.version && { conversion: conversionBetween(kind, version, storage) }),
+    ...(version !== stored && { conversion: conversionBetween(kind, version, stored) }),
+    strategy,
     verbs,
     openApi: {
       get schema() {
@@ -166,26 +175,41 @@ function subresourcesOf(kind: CustomKind, version: DefinitionVersion): Subresour
   return subresources;
 }
 
-/** Strategy `None`: another apiVersion, and what the other schema does not know goes. */
-function conversionBetween(kind: CustomKind, version: DefinitionVersion, storage: StorageForm): Conversion {
-  const convert = (object: KubeObject, to: string, schema: Struct): KubeObject => {
+/**
+ * Conversion `None`: another apiVersion, and what the schema of the other version does not know goes. Written at a version, an object is worked on
+ * as that version has it, and loses what the storage version does not know when it is stored.
+ */
+function conversionBetween(kind: CustomKind, version: DefinitionVersion, stored: DefinitionVersion): Conversion {
+  const { name = "" } = version;
+  const { name: storageVersion = "" } = stored;
+  const renamed = (object: KubeObject, to: string): KubeObject => {
     object.apiVersion = formatGroupVersion(kind.group, to);
-    return conform(object, schema).object as KubeObject;
+    return object;
   };
   return {
-    toStorage: (object) => convert(object, storage.version, storage.schema),
-    fromStorage: (object) => convert(object, version.name ?? "", kind.schema(version)),
+    toStorage: (object) => renamed(object, storageVersion),
+    fromStorage: (object) => kind.coerce(renamed(object, name), version),
+    losses: {
+      seen: (object) => kind.coerce(object, version),
+      stored: (object) => conform(renamed(object, storageVersion), kind.schema(stored)).object as KubeObject,
+    },
   };
 }
 
-function lazyStrategy(kind: CustomKind, stored: DefinitionVersion, { objectRules }: CustomDefinitionOptions): Strategy {
+function lazyStrategy(kind: CustomKind, version: DefinitionVersion, { objectRules }: CustomDefinitionOptions): Strategy {
   return customResource({
+    apiVersion: formatGroupVersion(kind.group, version.name ?? ""),
     get structure() {
-      return kind.structure(stored);
+      return kind.structure(version);
     },
-    subresources: stored.subresources ?? {},
-    selectableFields: stored.selectableFields ?? [],
-    columns: stored.additionalPrinterColumns ?? [],
+    subresources: version.subresources ?? {},
+    selectableFields: version.selectableFields ?? [],
+    columns: version.additionalPrinterColumns ?? [],
     objectRules,
   });
+}
+
+/** For whoever looks at stored objects without asking for a version: any version's fields can be selected by. */
+function sharedStrategy(stored: Strategy, strategies: readonly Strategy[]): Strategy {
+  return { ...stored, selectableFields: Object.assign({}, ...strategies.map(({ selectableFields }) => selectableFields)) };
 }

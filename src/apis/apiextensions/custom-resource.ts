@@ -15,7 +15,9 @@ import { validateEmbedded } from "./embedded-rules.ts";
 import type { CheckObject, ObjectRules } from "./rule-checker.ts";
 import { integerAt, PathTypeError, setAt, textAt, valueAt } from "./simple-path.ts";
 
+/** Of one version. */
 export interface CustomKindRules {
+  readonly apiVersion: string;
   readonly structure: StructuralSchema;
   readonly subresources: Subresources;
   readonly selectableFields: readonly SelectableField[];
@@ -24,21 +26,29 @@ export interface CustomKindRules {
   readonly objectRules: ObjectRules | undefined;
 }
 
-/** Of the version that is stored. What costs is made when it is first asked for. */
+/** What costs is made when it is first asked for. */
 export function customResource(rules: CustomKindRules): Strategy {
   const checks = new ObjectChecks(rules);
   const { status, scale } = rules.subresources;
   return strategy({
     isolatesStatus: status !== undefined,
     hasGeneration: true,
-    validate: (object, errors) => checks.created(object, errors),
-    validateUpdate: (next, old, errors) => checks.updated(next, old, errors),
-    validateStatusUpdate: (next, old, errors) => checks.statusUpdated(next, old, errors),
+    validate: (object, errors) => at(rules.apiVersion, [object], () => checks.created(object, errors)),
+    validateUpdate: (next, old, errors) => at(rules.apiVersion, [next, old], () => checks.updated(next, old, errors)),
+    validateStatusUpdate: (next, old, errors) => at(rules.apiVersion, [next, old], () => checks.statusUpdated(next, old, errors)),
     warnings: finalizerWarnings,
     columns: customColumns(rules.columns),
     selectableFields: Object.fromEntries(rules.selectableFields.map(({ jsonPath = "" }) => [jsonPath.replace(/^\./, ""), selectableAt(jsonPath)])),
     ...(scale !== undefined && { scale: scaleMapping(scale) }),
   });
+}
+
+/** Schemas and rules may look at the version, and find the one that was asked for. */
+function at(apiVersion: string, objects: readonly KubeObject[], check: () => void): void {
+  const before = objects.map((object) => object.apiVersion);
+  for (const object of objects) object.apiVersion = apiVersion;
+  check();
+  for (const [index, object] of objects.entries()) object.apiVersion = before[index] as string;
 }
 
 function selectableAt(path: string): (object: KubeObject) => string {

@@ -35,29 +35,43 @@ export function customSchema(schema: StructuralSchema, kind: CustomKind): Struct
   });
 }
 
-function customForm(schema: StructuralSchema, { objectMeta, preserveUnknownFields }: CustomKind): CustomForm {
+function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
   const root = asResourceRoot(schema);
   let fingerprint: string | undefined;
   return {
     conform(object) {
-      const unknown: string[] = [];
-      const options = { objectMeta, dropInvalidFields: false, noteUnknown: (path: string) => unknown.push(path) };
-      const wrong = Object.hasOwn(object, "metadata") ? coerceObjectMeta(object, "metadata", options) : undefined;
-      if (wrong !== undefined) throw new DecodeError(wrong.detail);
-      if (!preserveUnknownFields) {
-        unknown.push(...pruneAndTell(object, root));
-        pruneNulls(object, root);
-      }
-      const embedded = coerceMetadata(object, schema, "", options);
-      if (embedded !== undefined) throw new DecodeError(textOf(embedded));
+      const unknown = coerce(object, schema, kind);
       setDefaults(object, root);
       return unknown.map((path) => `unknown field ${quoteGo(path)}`);
     },
     get fingerprint() {
-      fingerprint ??= createHash("sha256").update(encodeSorted(root.source)).update(String(preserveUnknownFields)).digest("base64");
+      fingerprint ??= createHash("sha256").update(encodeSorted(root.source)).update(String(kind.preserveUnknownFields)).digest("base64");
       return fingerprint;
     },
   };
+}
+
+/**
+ * Leaves of an object what the schema knows, in place: what decoding does but for defaults.
+ * @returns the paths of what was removed @throws DecodeError for metadata that does not fit
+ */
+export function coerce(
+  object: Record<string, unknown>,
+  schema: StructuralSchema,
+  { objectMeta, preserveUnknownFields }: Pick<CustomKind, "objectMeta" | "preserveUnknownFields">,
+): readonly string[] {
+  const root = asResourceRoot(schema);
+  const unknown: string[] = [];
+  const options = { objectMeta, dropInvalidFields: false, noteUnknown: (path: string) => unknown.push(path) };
+  const wrong = Object.hasOwn(object, "metadata") ? coerceObjectMeta(object, "metadata", options) : undefined;
+  if (wrong !== undefined) throw new DecodeError(wrong.detail);
+  if (!preserveUnknownFields) {
+    unknown.push(...pruneAndTell(object, root));
+    pruneNulls(object, root);
+  }
+  const embedded = coerceMetadata(object, schema, "", options);
+  if (embedded !== undefined) throw new DecodeError(textOf(embedded));
+  return unknown;
 }
 
 function textOf({ path, value, detail }: { path: string; value: unknown; detail: string }): string {

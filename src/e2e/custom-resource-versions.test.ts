@@ -1,0 +1,164 @@
+/** Versions of a definition whose schemas differ, conversion `None`. Source: apiextensions-apiserver pkg/apiserver/customresource_handler.go */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Answer, type RawClient, rawClient } from "../testing/raw-client.ts";
+import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+
+const text = { type: "string" };
+
+const version = (name: string, storage: boolean, properties: object, more: object = {}) => ({
+  name,
+  served: true,
+  storage,
+  schema: {
+    openAPIV3Schema: {
+      type: "object",
+      properties: { spec: { type: "object", ...properties }, status: { type: "object", properties: { seen: text } } },
+    },
+  },
+  ...more,
+});
+
+const definition = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "gadgets.example.com" },
+  spec: {
+    group: "example.com",
+    names: { plural: "gadgets", kind: "Gadget" },
+    scope: "Namespaced",
+    versions: [
+      version(
+        "v1",
+        false,
+        {
+          required: ["old"],
+          properties: { shared: { type: "string", maxLength: 3 }, old: text, early: { type: "string", default: "v1" } },
+          "x-kubernetes-validations": [{ rule: "!has(self.old) || self.old != 'bad'", message: "old is bad" }],
+        },
+        {
+          additionalPrinterColumns: [{ name: "Shared", type: "string", jsonPath: ".spec.shared" }],
+          selectableFields: [{ jsonPath: ".spec.shared" }],
+          subresources: { status: {} },
+          deprecated: true,
+        },
+      ),
+      version(
+        "v2",
+        true,
+        { properties: { shared: text, fresh: { type: "string", maxLength: 5 }, late: { type: "string", default: "v2" } } },
+        {
+          additionalPrinterColumns: [{ name: "Fresh", type: "string", jsonPath: ".spec.fresh" }],
+          selectableFields: [{ jsonPath: ".spec.fresh" }],
+          deprecated: true,
+          deprecationWarning: "v2 has had its day",
+        },
+      ),
+      version("v3", false, { properties: { shared: text } }),
+    ],
+  },
+};
+
+let server: TestServer;
+let client: RawClient;
+const send = (method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> =>
+  client.send({ method, path, headers, ...(body !== undefined && { body }) });
+const path = (at: string, rest = ""): string => `/apis/example.com/${at}/namespaces/default/gadgets${rest}`;
+const gadget = (at: string, name: string, spec: object) => ({ apiVersion: `example.com/${at}`, kind: "Gadget", metadata: { name }, spec });
+
+before(async () => {
+  server = await startTestServer();
+  client = rawClient(server.kubeconfig);
+  assert.equal((await send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)).status, 201);
+  for (let tries = 0; (await send("GET", path("v3"))).status !== 200; tries++) {
+    assert.ok(tries < 200, "the kind is never served");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+});
+after(async () => {
+  client.close();
+  await server.close();
+});
+
+test("a new object is pruned, defaulted and checked as the request's version has it, and stored as the storage version does", async () => {
+  const created = await send("POST", path("v1"), gadget("v1", "a", { shared: "abc", old: "x", fresh: "no" }));
+  assert.deepEqual([created.status, created.body.apiVersion, created.body.spec], [201, "example.com/v1", { shared: "abc" }]);
+  assert.deepEqual((await send("GET", path("v2", "/a"))).body.spec, { shared: "abc", late: "v2" });
+  assert.deepEqual((await send("GET", path("v3", "/a"))).body.spec, { shared: "abc" });
+});
+
+const refusedRows: [what: string, at: string, spec: object, message: RegExp][] = [
+  ["a field of v1 is missing", "v1", { shared: "abc" }, /spec\.old: Required value/],
+  ["it is too long for v1", "v1", { shared: "abcd", old: "x" }, /spec\.shared: Too long: may not be more than 3 bytes/],
+  ["a rule of v1 does not hold", "v1", { old: "bad" }, /old is bad/],
+  ["it is too long for v2", "v2", { fresh: "abcdef" }, /spec\.fresh: Too long: may not be more than 5 bytes/],
+];
+for (const [what, at, spec, message] of refusedRows) {
+  test(`refused: ${what}`, async () => {
+    const { status, body } = await send("POST", path(at), gadget(at, "refused", spec));
+    assert.equal(status, 422);
+    assert.match(body.message, message);
+  });
+}
+
+test("what one version refuses, another takes", async () => {
+  const created = await send("POST", path("v2"), gadget("v2", "b", { shared: "abcdef", fresh: "new" }));
+  assert.deepEqual([created.status, created.body.spec], [201, { shared: "abcdef", fresh: "new", late: "v2" }]);
+  const dry = await send("POST", `${path("v1")}?dryRun=All`, gadget("v1", "c", { old: "x" }));
+  assert.deepEqual([dry.status, dry.body.spec], [201, {}]);
+});
+
+test("an update at a version loses what that version does not know, and may leave what was wrong before", async () => {
+  const { body } = await send("GET", path("v1", "/b"));
+  const refused = await send("PUT", path("v1", "/b"), { ...body, metadata: { ...body.metadata, labels: { a: "b" } } });
+  assert.match(refused.body.message, /spec\.old: Required value/); // No longer stored: what is missing is missing again.
+  assert.doesNotMatch(refused.body.message, /spec\.shared/); // Unchanged.
+  const updated = await send("PUT", path("v1", "/b"), { ...body, spec: { ...body.spec, old: "x" } });
+  assert.equal(updated.status, 200);
+  assert.deepEqual((await send("GET", path("v2", "/b"))).body.spec, { shared: "abcdef", late: "v2" });
+});
+
+test("status is a subresource where the version says so", async () => {
+  const { body } = await send("GET", path("v1", "/a"));
+  const updated = await send("PUT", path("v1", "/a/status"), { ...body, spec: { old: "y" }, status: { seen: "yes" } });
+  assert.equal(updated.body.message ?? "", "");
+  assert.deepEqual([updated.status, updated.body.spec, updated.body.status], [200, { shared: "abc" }, { seen: "yes" }]);
+  assert.equal((await send("PUT", path("v2", "/a/status"), body)).status, 404);
+  const atV2 = (await send("GET", path("v2", "/a"))).body;
+  const whole = await send("PUT", path("v2", "/a"), { ...atV2, status: { seen: "by all" } });
+  assert.deepEqual([whole.status, whole.body.status], [200, { seen: "by all" }]);
+});
+
+test("patch and apply work on what the version shows", async () => {
+  const merged = await send("PATCH", path("v2", "/a"), { spec: { fresh: "f" } }, { "content-type": "application/merge-patch+json" });
+  assert.deepEqual([merged.status, merged.body.spec], [200, { shared: "abc", fresh: "f", late: "v2" }]);
+  const applied = await send("PATCH", path("v3", "/d?fieldManager=m"), gadget("v3", "d", { shared: "one" }), {
+    "content-type": "application/apply-patch+yaml",
+  });
+  assert.deepEqual([applied.status, applied.body.spec], [201, { shared: "one" }]);
+  const again = await send("PATCH", path("v3", "/d?fieldManager=m"), gadget("v3", "d", {}), { "content-type": "application/apply-patch+yaml" });
+  assert.deepEqual([again.status, again.body.spec ?? {}], [200, {}]);
+});
+
+test("columns and fields to select by are the version's", async () => {
+  const table = async (at: string): Promise<unknown[]> => {
+    const { body } = await send("GET", path(at, "/a"), undefined, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+    return [body.columnDefinitions.map(({ name }: { name: string }) => name), body.rows[0].cells];
+  };
+  assert.deepEqual(await table("v1"), [
+    ["Name", "Shared"],
+    ["a", "abc"],
+  ]);
+  assert.deepEqual(await table("v2"), [
+    ["Name", "Fresh"],
+    ["a", "f"],
+  ]);
+  const select = async (at: string, field: string): Promise<unknown> => {
+    const { status, body } = await send("GET", `${path(at)}?fieldSelector=${field}`);
+    return status === 200 ? body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name) : body.message;
+  };
+  assert.deepEqual(await select("v1", "spec.shared=abc"), ["a"]);
+  assert.deepEqual(await select("v2", "spec.fresh=f"), ["a"]);
+  assert.equal(await select("v2", "spec.shared=abc"), "field label not supported: spec.shared");
+  assert.equal(await select("v1", "spec.fresh=f"), "field label not supported: spec.fresh");
+});
