@@ -162,3 +162,26 @@ test("columns and fields to select by are the version's", async () => {
   assert.equal(await select("v2", "spec.shared=abc"), "field label not supported: spec.shared");
   assert.equal(await select("v1", "spec.fresh=f"), "field label not supported: spec.fresh");
 });
+
+const deprecationRows: [at: string, rest: string, warning: string | undefined][] = [
+  ["v1", "", '299 - "example.com/v1 Gadget is deprecated; use example.com/v3 Gadget"'],
+  ["v1", "/none", '299 - "example.com/v1 Gadget is deprecated; use example.com/v3 Gadget"'],
+  ["v1", "/a/status", '299 - "example.com/v1 Gadget is deprecated; use example.com/v3 Gadget"'],
+  ["v2", "", '299 - "v2 has had its day"'],
+  ["v3", "", undefined],
+];
+for (const [at, rest, warning] of deprecationRows) {
+  test(`what answers warn of at ${at}${rest}`, async () => {
+    assert.equal((await send("GET", path(at, rest))).headers.warning, warning);
+  });
+}
+
+test("requests for deprecated versions are counted", async () => {
+  const { text } = await client.send({ method: "GET", path: "/metrics", headers: { accept: "text/plain" } });
+  const lines = text.split("\n").filter((line) => line.startsWith("apiserver_requested_deprecated_apis{") && line.includes('subresource=""'));
+  const labels = (version: string): string => `{group="example.com",version="${version}",resource="gadgets",subresource="",removed_release=""}`;
+  assert.deepEqual(
+    lines.sort(),
+    ["v1", "v2"].map((version) => `apiserver_requested_deprecated_apis${labels(version)} 1`),
+  );
+});

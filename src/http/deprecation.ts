@@ -2,10 +2,14 @@
 import { formatGroupVersion } from "../api/object.ts";
 import type { Resolved } from "../resource/contract.ts";
 
-/** @param subresource empty for the main resource; views of other kinds (Scale) are not deprecated with it @returns undefined where nothing is */
+/**
+ * @param subresource empty for the main resource; views of other kinds (Scale) are deprecated with custom kinds alone
+ * @returns undefined where nothing is
+ */
 export function deprecationWarning({ resource: { definition }, version }: Resolved, subresource: string): string | undefined {
   const { deprecated } = version;
   if (deprecated === undefined) return undefined;
+  if ("warning" in deprecated) return deprecated.warning;
   if (subresource !== "" && version.subresources.find(({ name }) => name === subresource)?.kind !== definition.kind) return undefined;
   const { since, removedIn, replacement } = deprecated;
   const gone = removedIn === undefined ? "" : `, unavailable in v${removedIn}+`;

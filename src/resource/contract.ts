@@ -31,8 +31,7 @@ export interface ServedVersion {
   readonly schema: Struct;
   /** Off unless switched on by `--runtime-config`. */
   readonly served: boolean;
-  /** `replacement`: as `storage.k8s.io/v1 VolumeAttributesClass`. */
-  readonly deprecated?: { readonly since: string; readonly removedIn?: string; readonly replacement?: string };
+  readonly deprecated?: Deprecation | AnnouncedDeprecation;
   readonly subresources: readonly SubresourceDefinition[];
   /** Undefined where the schemas of this version and of the storage version are identical, so that only apiVersion differs. */
   readonly conversion?: Conversion;
@@ -42,6 +41,19 @@ export interface ServedVersion {
   readonly verbs: readonly string[];
   /** What OpenAPI says of a custom kind; built-in ones are described by their schemas. */
   readonly openApi?: PublishedSchema;
+}
+
+/** `replacement`: as `storage.k8s.io/v1 VolumeAttributesClass`. */
+export interface Deprecation {
+  readonly since: string;
+  readonly removedIn?: string;
+  readonly replacement?: string;
+}
+
+/** In the words of a definition. */
+export interface AnnouncedDeprecation {
+  readonly warning: string;
+  readonly removedIn?: never;
 }
 
 /** Never changed: what changes is another one. */

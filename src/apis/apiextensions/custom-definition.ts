@@ -56,20 +56,40 @@ export function customDefinition(definition: KubeObject, options: CustomDefiniti
   };
 }
 
+/** Upstream's words where a definition has none of its own: the best version that is better, if there is one, is to be used instead. */
+function deprecationWarning({ name = "" }: DefinitionVersion, { group = "", names = {}, versions = [] }: DefinitionSpec): string {
+  const better = versions
+    .filter((other) => other.served === true && other.deprecated !== true && compareVersions(other.name ?? "", name) < 0)
+    .sort((a, b) => compareVersions(a.name ?? "", b.name ?? ""));
+  const kind = names.kind ?? "";
+  const instead = better[0] === undefined ? "" : `; use ${formatGroupVersion(group, better[0].name ?? "")} ${kind}`;
+  return `${formatGroupVersion(group, name)} ${kind} is deprecated${instead}`;
+}
+
 /** Its schemas by version, read once. */
 class CustomKind {
   readonly group: string;
   readonly name: string;
   readonly plural: string;
-  readonly #preserveUnknownFields: boolean;
   readonly #structures = new Map<DefinitionVersion, StructuralSchema>();
   readonly #schemas = new Map<DefinitionVersion, Struct>();
 
+  readonly #spec: DefinitionSpec;
+
   constructor(spec: DefinitionSpec, names: DefinitionNames) {
+    this.#spec = spec;
     this.group = spec.group ?? "";
     this.name = names.kind ?? "";
     this.plural = names.plural ?? "";
-    this.#preserveUnknownFields = spec.preserveUnknownFields === true;
+  }
+
+  get #preserveUnknownFields(): boolean {
+    return this.#spec.preserveUnknownFields === true;
+  }
+
+  /** Undefined where the version is not deprecated. */
+  warning(version: DefinitionVersion): string | undefined {
+    return version.deprecated === true ? (version.deprecationWarning ?? deprecationWarning(version, this.#spec)) : undefined;
   }
 
   structure(version: DefinitionVersion): StructuralSchema {
@@ -135,6 +155,7 @@ const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "
 function servedVersion(kind: CustomKind, version: DefinitionVersion, stored: DefinitionVersion, strategy: Strategy): ServedVersion {
   const { name = "", served, schema, selectableFields = [] } = version;
   const source = schema?.openAPIV3Schema;
+  const warning = kind.warning(version);
   return {
     version: name,
     get schema() {
@@ -144,6 +165,7 @@ function servedVersion(kind: CustomKind, version: DefinitionVersion, stored: Def
     subresources: subresourcesOf(kind, version),
     ...(version !== stored && { conversion: conversionBetween(kind, version, stored) }),
     strategy,
+    ...(warning !== undefined && { deprecated: { warning } }),
     verbs,
     openApi: {
       get schema() {
