@@ -1,5 +1,6 @@
 /** The library's face. */
 import { systemClock } from "./api/clock.ts";
+import { defaultAuditOptions } from "./audit/options.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 
 export type { RunningServer, ServerOptions } from "./options.ts";
@@ -29,6 +30,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   serviceAccountMaxTokenExpirationMs: 0,
   serviceAccountExtendTokenExpiration: true,
   authorizationModes: [],
+  audit: defaultAuditOptions,
   runtimeConfig: "",
   featureGates: "",
   controllers: ["*"],

@@ -24,6 +24,7 @@ const layers: [part: string, allowed: readonly string[]][] = [
   ["boot", ["api", "lib", "resource", "registry", "watch-cache", "authorization", "contract"]],
   ["health", ["api", "lib", "http", "contract"]],
   ["metrics", ["api", "lib", "http", "contract"]],
+  ["audit", ["api", "lib", "http", "contract"]],
   ["http", ["api", "lib", "resource", "registry", "watch-cache", "contract"]],
 ];
 

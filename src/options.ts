@@ -1,6 +1,7 @@
 /** Everything a server can be told; the flags of the command and the options of the library are this one shape. */
 import type { Clock } from "./api/clock.ts";
 import type { Logger } from "./api/logger.ts";
+import type { AuditOptions } from "./audit/contract.ts";
 
 export interface ServerOptions {
   /** `memory` forgets everything at the end; `lmdb` keeps it under `dataDir`. */
@@ -47,6 +48,7 @@ export interface ServerOptions {
   readonly authorizationModes: readonly string[];
   /** Of the mode ABAC: a policy in JSON per line. */
   readonly authorizationPolicyFile?: string;
+  readonly audit: AuditOptions;
   /** As `--runtime-config` takes it. */
   readonly runtimeConfig: string;
   /** As `--feature-gates` takes it. */

@@ -18,6 +18,7 @@ import { tokenRequests } from "./apis/core/service-account-token.ts";
 import { openServiceAddresses } from "./apis/core/service-addresses.ts";
 import { builtinConversions, strategiesWith } from "./apis/index.ts";
 import { connectSubresources, createActions, refuseConnect } from "./apis/subresources.ts";
+import { openAudit } from "./audit/open-audit.ts";
 import { bearerTokenAuthenticator } from "./authentication/bearer-token.ts";
 import { clientCertificateAuthenticator } from "./authentication/client-certificate.ts";
 import type { TokenAuthenticator } from "./authentication/contract.ts";
@@ -139,6 +140,8 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const served = parseRuntimeConfig(options.runtimeConfig, builtinVersions(builtinConversions));
   for (const warning of [...gateWarnings, ...served.warnings]) logger.warn(warning);
 
+  const audit = await openAudit(options.audit, { clock, logger });
+  undo.push(() => audit.close());
   const tokenFile = await tokenFileAuthenticators(options);
   checkServiceAccountOptions(options.serviceAccountIssuers, options.serviceAccountMaxTokenExpirationMs);
   const audiences = options.apiAudiences.length > 0 ? options.apiAudiences : options.serviceAccountIssuers;
@@ -171,6 +174,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
 
   const state = { startedAt: clock.now(), booted: false, stopping: false };
   const metrics = createMetrics(clock, {
+    audit: audit.counts,
     storageSizeBytes: () => storage.sizeBytes(),
     build: versionBody(),
     objectCounts: () =>
@@ -197,11 +201,15 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     ]),
     { clock },
   );
+  const identify = authenticationFilter(
+    authenticate([clientCertificateAuthenticator(), bearerTokenAuthenticator(authenticateToken, audiences)], options),
+  );
   const serve = createServe({
     filters: [
       metrics.requests.filter,
       ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
-      authenticationFilter(authenticate([clientCertificateAuthenticator(), bearerTokenAuthenticator(authenticateToken, audiences)], options)),
+      audit.filters?.authentication(identify) ?? identify,
+      ...(audit.filters === undefined ? [] : [audit.filters.filter]),
       impersonationFilter(authorize, { constrained: gates.enabled("ConstrainedImpersonation") }),
       authorizationFilter(authorize),
     ],
@@ -280,6 +288,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     nodes?.stop();
     for (const cache of installer.caches().values()) cache.close();
     await storage.close();
+    await audit.close();
     logger.info("stopped");
   };
   let closing: Promise<void> | undefined;

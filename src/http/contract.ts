@@ -1,5 +1,6 @@
 /** The socket as the rest sees it, and what a request carries on its way. */
 import type { UserInfo } from "../api/user.ts";
+import type { RequestAudit } from "../audit/contract.ts";
 import type { Resolved } from "../resource/contract.ts";
 import type { Encoding } from "./representation/contract.ts";
 
@@ -114,7 +115,8 @@ export type Shape =
   | { readonly kind: "metadata"; readonly version: "v1" | "v1beta1"; readonly list: boolean };
 
 export interface RequestContext {
-  readonly exchange: Exchange;
+  /** Once a request is audited, one that tells of the answer. */
+  exchange: Exchange;
   readonly info: RequestInfo;
   readonly receivedAt: number;
   readonly auditId: string;
@@ -126,6 +128,8 @@ export interface RequestContext {
   readonly encodings: readonly Encoding[];
   /** In what form the answer is wanted; set once the path was found. */
   representation: Representation;
+  /** What is recorded of the request; undefined while, and where, nothing is. */
+  audit: RequestAudit | undefined;
   /** Whether a long answer may be compressed; false until the filter for it ran. */
   gzip: boolean;
   /** Become `Warning` headers, each once, in order. */

@@ -1,6 +1,7 @@
 /** Turns outcomes into answers; the one place where an ApiError becomes a Status. */
 import { ApiError, internalError, type Status } from "../api/errors.ts";
 import type { Logger } from "../api/logger.ts";
+import type { RequestAudit, ResponseStatus } from "../audit/contract.ts";
 import { indentJson } from "../lib/json/indent.ts";
 import type { AnswerHeaders, BodyStream, RequestContext } from "./contract.ts";
 import type { Shown } from "./representation/contract.ts";
@@ -34,7 +35,19 @@ export function stream(context: RequestContext, contentType: string, { compresse
 /** In the form that was asked for. */
 export function sendShown(context: RequestContext, status: number, shown: Shown): void {
   const { encoding } = context.representation;
+  if (context.audit !== undefined) auditShown(context.audit, shown);
   send(context, status, encoding.mediaType, encoding.whole(shown));
+}
+
+/** Records an answer, whatever form it is sent in. */
+function auditShown(audit: RequestAudit, shown: Shown): void {
+  const json = (): string => shown.json().toString();
+  if (shown.kind === "Status" && shown.apiVersion === "v1") audit.responseStatus(boundedStatus(JSON.parse(json()) as StatusBody));
+  audit.responseObject(json);
+}
+
+function boundedStatus({ status, message, reason, details, code }: StatusBody): ResponseStatus {
+  return { status, message, reason, details, code } as ResponseStatus;
 }
 
 /** That something was done. @param status as the wire has it */
@@ -87,5 +100,7 @@ export function sendError(context: RequestContext, error: unknown, logger: Logge
   if (retryAfter !== undefined) context.headers["retry-after"] = String(retryAfter);
   const encoding = negotiatePlain(context.resolved === undefined ? outsideGroups(context) : context);
   if (encoding === undefined) return sendRawJson(context, status.code, statusBody(status)); // There is no form in which to say so.
-  send(context, status.code, encoding.mediaType, encoding.whole(metaObject(statusBody(status))));
+  const shown = metaObject(statusBody(status));
+  if (context.audit !== undefined) auditShown(context.audit, shown);
+  send(context, status.code, encoding.mediaType, encoding.whole(shown));
 }

@@ -1,6 +1,7 @@
 /** From a resource path to the endpoint of its verb. */
 import { badRequest, methodNotAllowed, resourceNotServed } from "../api/errors.ts";
 import { pathSegmentNameProblems } from "../api/validation/names.ts";
+import type { RequestAudit } from "../audit/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Resolved, SubresourceDefinition } from "../resource/contract.ts";
 import type { RequestContext } from "./contract.ts";
@@ -30,7 +31,10 @@ export function serveResource(context: RequestContext, registry: RegistryContext
   if (exchange.method === "HEAD" || exchange.method === "OPTIONS") throw methodNotAllowed();
   checkName(info.parts[1]);
   const deprecation = deprecationWarning(resolved, info.subresource);
-  if (deprecation !== undefined) context.warnings.push(deprecation);
+  if (deprecation !== undefined) {
+    context.warnings.push(deprecation);
+    if (context.audit !== undefined) auditDeprecation(context.audit, resolved);
+  }
   if (special !== undefined) {
     context.representation = negotiate(context);
     return special(context, registry);
@@ -39,6 +43,12 @@ export function serveResource(context: RequestContext, registry: RegistryContext
   if (endpoint === undefined || !allowsVerb(context, resolved)) throw methodNotAllowed();
   context.representation = negotiate(context);
   return endpoint(context, registry);
+}
+
+function auditDeprecation(audit: RequestAudit, { version }: Resolved): void {
+  audit.annotate("k8s.io/deprecated", "true");
+  const release = version.deprecated !== undefined && "removedIn" in version.deprecated ? version.deprecated.removedIn : undefined;
+  if (release !== undefined) audit.annotate("k8s.io/removed-release", release);
 }
 
 function servesVersion(registry: RegistryContext, group: string, version: string): boolean {

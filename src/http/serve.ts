@@ -76,6 +76,7 @@ function newContext(exchange: Exchange, receivedAt: number, encodings: readonly 
     resolved: undefined,
     encodings,
     representation: { shape: { kind: "object" }, encoding: encodings[0] as Encoding },
+    audit: undefined,
     gzip: false,
     warnings: [],
     headers: {},

@@ -21,6 +21,7 @@ function ownClock(): Clock & { advance(ms: number): void } {
 }
 
 const sources = {
+  audit: { events: 0, rejected: 0, levels: new Map(), errors: new Map() },
   objectCounts: () =>
     [
       [{ group: "", resource: "configmaps" }, 3],

@@ -1,7 +1,9 @@
 /** `/metrics`: upstream's names for what exists here. Counting is our own, since a library's costs more than the counted request's routing. */
 import type { Clock } from "../api/clock.ts";
 import { formatGroupResource, type GroupResource } from "../api/object.ts";
+import type { AuditCounts } from "../audit/contract.ts";
 import type { RequestContext } from "../http/contract.ts";
+import { auditMetrics } from "./audit-metrics.ts";
 import { expositionType, formatLabels, formatMetrics, type Metric } from "./exposition.ts";
 import { processMetrics } from "./process-metrics.ts";
 import { type RequestMetrics, requestMetrics } from "./request-metrics.ts";
@@ -9,6 +11,7 @@ import { type WatchMetrics, watchMetrics } from "./watch-metrics.ts";
 
 /** What is read when somebody asks. */
 export interface MetricsSources {
+  readonly audit: AuditCounts;
   /** How many objects there are of each stored resource. */
   objectCounts(): Iterable<readonly [GroupResource, number]>;
   storageSizeBytes(): number;
@@ -31,7 +34,14 @@ export function createMetrics(clock: Clock, sources: MetricsSources): Metrics {
     requests,
     watches,
     handler({ exchange, auditId }) {
-      const all = [...requests.collect(), watches.collect(), ...storageMetrics(sources), buildInfo(sources.build), ...processMetrics(startedAt)];
+      const all = [
+        ...requests.collect(),
+        watches.collect(),
+        ...storageMetrics(sources),
+        ...auditMetrics(sources.audit),
+        buildInfo(sources.build),
+        ...processMetrics(startedAt),
+      ];
       const headers = { "audit-id": auditId, "cache-control": "no-cache, private", "content-type": expositionType };
       exchange.respond(200, headers, Buffer.from(formatMetrics(all.sort(byName))));
     },

@@ -35,6 +35,8 @@ export interface DecodeOptions {
   readonly fieldValidation: FieldValidation;
   /** Receives what is only warned of. */
   readonly warnings: string[];
+  /** Is told of the object; `again` makes another one, which may be changed. */
+  readonly decoded?: (object: KubeObject, expected: ExpectedKind, again: () => KubeObject) => void;
 }
 
 export function expectedKind({ resource, version }: Resolved): ExpectedKind {
@@ -55,6 +57,12 @@ export function expectedSubresourceKind({ resource, version }: Resolved, subreso
  * @throws ApiError 400 with upstream's texts
  */
 export function decodeBody(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): KubeObject {
+  const object = decodeBytes(bytes, expected, options);
+  options.decoded?.(object, expected, () => decodeBytes(bytes, expected, { ...options, warnings: [] }));
+  return object;
+}
+
+function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): KubeObject {
   if (isProtobuf(options.mediaType)) return decodeProtobufBody(bytes, expected, options.catalog);
   if (options.mediaType === cborType) return decodeCborBody(bytes, expected, options);
   const { kind, version, document, strictErrors } = readKind(bytes, expected, options);

@@ -108,11 +108,12 @@ export function readDeleteOptions(query: URLSearchParams, body: Buffer, mediaTyp
 
 const plainDelete: DeleteOptions = { dryRun: false };
 
-const deleteOptionsType = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
+export const deleteOptionsType = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 
 const unreadable = [TypeMetaError, JsonSyntaxError, YamlError, DecodeError, ProtobufError, CborError];
 
-function decodeDeleteOptions(body: Buffer, mediaType: string): RawDeleteOptions {
+/** @throws ApiError 400 */
+export function decodeDeleteOptions(body: Buffer, mediaType: string): RawDeleteOptions {
   const schema = builtinSchema(deleteOptionsType);
   try {
     if (isProtobuf(mediaType)) return conform(decodeProtobuf(readEnvelope(body).raw, schema), schema).object;

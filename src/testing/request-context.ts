@@ -55,6 +55,7 @@ export async function ask(
     resolved: undefined,
     encodings: [json, yaml, ...protobuf],
     representation: { shape: { kind: "object" }, encoding: json },
+    audit: undefined,
     gzip: false,
     warnings: [],
     headers: {},

@@ -6,6 +6,7 @@ import { deleteMany } from "../../registry/delete-collection.ts";
 import { parseListOptions } from "../../registry/list-options.ts";
 import { readDeleteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
+import { auditDeleteOptions } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
 import type { PieceMemory } from "../representation/pieces.ts";
 import { sendEntries } from "./list.ts";
@@ -19,6 +20,7 @@ export async function deleteCollection(context: RequestContext, registry: Regist
   const body = await context.exchange.body(bodyBytesMax);
   if (body.length > 0) checkContentType(context);
   const options = readDeleteOptions(context.info.query, body, contentType(context));
+  if (context.audit !== undefined && body.length > 0) auditDeleteOptions(context.audit, body, contentType(context));
   if (options.ignoreReadError && registry.gates.enabled("AllowUnsafeMalformedObjectDeletion")) throw unsafeCollection();
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
   await sendEntries(context, await deleteMany(registry, { ...request, options, list }), memory);

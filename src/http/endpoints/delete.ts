@@ -8,6 +8,7 @@ import { deleteUnreadable } from "../../registry/delete-unreadable.ts";
 import { readDeleteOptions } from "../../registry/options.ts";
 import { storedResource } from "../../registry/resource-names.ts";
 import type { Resolved, Resource } from "../../resource/contract.ts";
+import { auditDeleteOptions } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
 import { attributesOf } from "../filters/authorization.ts";
 import { sendEntry, sendObject } from "../representation/object.ts";
@@ -21,6 +22,7 @@ export async function deleteObject(context: RequestContext, registry: RegistryCo
   const body = await context.exchange.body(bodyBytesMax);
   if (body.length > 0) checkContentType(context);
   const options = readDeleteOptions(context.info.query, body, contentType(context));
+  if (context.audit !== undefined && body.length > 0) auditDeleteOptions(context.audit, body, contentType(context));
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
   if (options.ignoreReadError && registry.gates.enabled("AllowUnsafeMalformedObjectDeletion")) {
     await checkUnsafeDeletion(context, target.resource, authorize);

@@ -3,9 +3,11 @@ import type { RegistryContext } from "../../registry/contract.ts";
 import { type ListResult, listEntries } from "../../registry/list.ts";
 import { parseListOptions } from "../../registry/list-options.ts";
 import type { Resolved } from "../../resource/contract.ts";
+import { auditedList } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
+import { jsonListPieces } from "../representation/json-list.ts";
 import { checkList, metadataView } from "../representation/partial-metadata.ts";
-import { type PieceMemory, sendPieces } from "../representation/pieces.ts";
+import { type Piece, type PieceMemory, sendPieces } from "../representation/pieces.ts";
 import { tablePieces } from "../representation/table.ts";
 import { objectView } from "../representation/view.ts";
 import { namespaceOf } from "./get.ts";
@@ -23,9 +25,16 @@ export async function sendEntries(context: RequestContext, result: ListResult, m
   if (shape.kind === "metadata") checkList(shape, resolved.resource);
   if (shape.kind !== "table") {
     const view = shape.kind === "object" ? objectView(resolved) : metadataView(shape, resolved);
-    return sendPieces(context, await encoding.list(view, result, memory), memory);
+    const listed = isRecorded(context) ? auditedList(context, result, (whole) => jsonListPieces(view, whole, memory)) : result;
+    return sendPieces(context, await encoding.list(view, listed, memory), memory);
   }
   assert.ok(encoding.document !== undefined, "negotiation finds an encoding that has Tables");
-  const pieces = tablePieces(result.entries, resolved, shape, result.meta, context.receivedAt);
-  await sendPieces(context, encoding.document(pieces, memory), memory);
+  const tableOf = ({ entries, meta }: ListResult): Generator<Piece, void, void> => tablePieces(entries, resolved, shape, meta, context.receivedAt);
+  const listed = isRecorded(context) ? auditedList(context, result, tableOf) : result;
+  await sendPieces(context, encoding.document(tableOf(listed), memory), memory);
+}
+
+/** Whether audit wants the answer itself. */
+function isRecorded({ audit }: RequestContext): boolean {
+  return audit?.level === "RequestResponse";
 }

@@ -10,6 +10,7 @@ import { mergePatcher } from "../../registry/patch/merge-patch.ts";
 import { strategicMergePatcher } from "../../registry/patch/strategic-merge-patch.ts";
 import { patch } from "../../registry/patch.ts";
 import type { Resolved } from "../../resource/contract.ts";
+import { auditDocument } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
 import { applyScale, patchScale } from "./scale.ts";
 import { bodyBytesMax, checkView, contentType, sendWritten, unsupportedPatchType, writeRequest } from "./write-request.ts";
@@ -44,6 +45,7 @@ export async function patchObject(context: RequestContext, registry: RegistryCon
       ? unsupportedMediaType(customPatchTypes.filter((name) => name !== applyPatchCborType || isApplyPatch(name, registry)))
       : unsupportedPatchType();
   const body = await context.exchange.body(bodyBytesMax);
+  if (context.audit !== undefined) auditDocument(context.audit, body, contentType(context));
   const options = readPatchOptions(context.info.query, { apply: false });
   const { fieldValidation } = options;
   const request = { ...writeRequest(context, options), patcher: make(body, options), fieldValidation, ifMatch: context.exchange.header("if-match") };
@@ -53,6 +55,7 @@ export async function patchObject(context: RequestContext, registry: RegistryCon
 
 async function applyObject(context: RequestContext, registry: RegistryContext): Promise<void> {
   const body = await context.exchange.body(bodyBytesMax);
+  if (context.audit !== undefined) auditDocument(context.audit, body, contentType(context));
   const options = readPatchOptions(context.info.query, { apply: true });
   const { fieldValidation, force } = options;
   const isCbor = contentType(context) === applyPatchCborType;

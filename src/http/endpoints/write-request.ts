@@ -4,6 +4,7 @@ import type { RegistryContext, WriteRequest, Written } from "../../registry/cont
 import type { DecodeOptions } from "../../registry/decode-body.ts";
 import type { WriteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
+import { auditedBody } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
 import { headerText } from "../header-text.ts";
 import { parseMediaType } from "../representation/media-type.ts";
@@ -34,7 +35,8 @@ export function decodeOptions(
   { catalog }: RegistryContext,
   { fieldValidation }: Pick<WriteOptions, "fieldValidation">,
 ): DecodeOptions {
-  return { catalog, fieldValidation, warnings: context.warnings, mediaType: contentType(context) };
+  const options = { catalog, fieldValidation, warnings: context.warnings, mediaType: contentType(context) };
+  return context.audit === undefined ? options : { ...options, decoded: auditedBody(context, context.audit) };
 }
 
 /** The router's own refusal of a patch of an unknown type. */

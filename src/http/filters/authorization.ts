@@ -14,6 +14,8 @@ export function authorizationFilter(authorize: Authorizer): Filter {
 }
 
 function check(context: RequestContext, attributes: AuthorizationAttributes, { decision, reason }: Decision): undefined {
+  context.audit?.annotate("authorization.k8s.io/decision", decision === "allow" ? "allow" : "forbid");
+  context.audit?.annotate("authorization.k8s.io/reason", reason);
   if (decision === "allow") return;
   context.headers["x-content-type-options"] = "nosniff";
   throw refusal(attributes, reason);

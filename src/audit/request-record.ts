@@ -1,0 +1,162 @@
+/** What is gathered about one request, and told at its stages. Source: upstream's audit/context.go and request.go. */
+import type { Clock } from "../api/clock.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { UserInfo } from "../api/user.ts";
+import { encodeAny } from "../lib/json/encode-any.ts";
+import { parseJson } from "../lib/json/parse.ts";
+import type { AuditCounts, AuditEvent, AuditLevel, AuditSink, AuditStage, RequestAudit, ResponseStatus } from "./contract.ts";
+import type { RequestAuditConfig } from "./policy.ts";
+
+/** What records of one server share. */
+export interface Recording {
+  readonly sink: AuditSink;
+  readonly counts: AuditCounts;
+  readonly clock: Clock;
+}
+
+/** Characters of an answer beyond which only its metadata is recorded, as if truncated. Upstream has no limit but `--audit-log-truncate-*`. */
+const responseCharactersMax = 16 << 20;
+
+export const truncatedAnnotation = "audit.k8s.io/truncated";
+
+type Draft = { -readonly [K in keyof AuditEvent]: AuditEvent[K] };
+
+/** The facts a request begins with. */
+export type RequestFacts = Pick<
+  AuditEvent,
+  "auditId" | "requestUri" | "verb" | "user" | "sourceIps" | "userAgent" | "objectRef" | "requestReceivedAt"
+>;
+
+export class RequestRecord implements RequestAudit {
+  readonly level: AuditLevel;
+  readonly #config: RequestAuditConfig;
+  readonly #recording: Recording;
+  readonly #event: Draft;
+  readonly #annotations = new Map<string, string>();
+  #panicked = false;
+  #completed = false;
+  #status: ResponseStatus | undefined;
+
+  constructor(facts: RequestFacts, config: RequestAuditConfig, recording: Recording) {
+    this.level = config.level;
+    this.#config = config;
+    this.#recording = recording;
+    this.#event = {
+      ...facts,
+      level: config.level,
+      stage: "RequestReceived",
+      impersonatedUser: undefined,
+      impersonationConstraint: "",
+      responseStatus: undefined,
+      requestObject: undefined,
+      responseObject: undefined,
+      stageAt: facts.requestReceivedAt,
+      annotations: this.#annotations,
+    };
+  }
+
+  annotate(key: string, value: string): void {
+    if (!this.#annotations.has(key)) this.#annotations.set(key, value);
+  }
+
+  impersonated(user: UserInfo, constraint: string): void {
+    this.#event.impersonatedUser = user;
+    this.#event.impersonationConstraint = constraint;
+  }
+
+  requestObject(sent: KubeObject | undefined, json: () => string | undefined): void {
+    if (sent !== undefined) this.#completeReference(sent);
+    if (this.#event.requestObject !== undefined || !(this.level === "Request" || this.level === "RequestResponse")) return;
+    this.#event.requestObject = this.#shown(json());
+  }
+
+  responseObject(json: () => string | undefined): void {
+    if (this.level !== "RequestResponse" || this.#completed) return;
+    const text = json();
+    if (text === undefined || text.length > responseCharactersMax) this.annotate(truncatedAnnotation, "true");
+    else this.#event.responseObject = this.#shown(text);
+  }
+
+  responseStatus(status: ResponseStatus): void {
+    this.#status = status;
+  }
+
+  panicked(message: string): void {
+    this.#panicked = true;
+    this.#status = { status: "Failure", message: `APIServer panic'd: ${message}`, reason: "InternalError" };
+  }
+
+  /** @returns false when the request must not go on */
+  received(): boolean {
+    return this.#tell("RequestReceived");
+  }
+
+  /** The answer begins. Its status stands beside what is known of it. */
+  started(code: number): void {
+    this.#status = { ...this.#status, code };
+    this.#event.responseStatus = this.#status;
+    this.#tell("ResponseStarted");
+  }
+
+  /** The answer is complete, or the client has gone; only the first time counts. @param code 0 where there was no answer */
+  completed(code: number): void {
+    if (this.#completed) return;
+    this.#completed = true;
+    this.#event.responseStatus = code === 0 ? { status: "Success", message: "Connection closed early", code: 200 } : { ...this.#status, code };
+    this.#tell(this.#panicked ? "Panic" : "ResponseComplete");
+  }
+
+  #tell(stage: AuditStage): boolean {
+    if (this.#config.omitStages.has(stage)) return true;
+    const { sink, counts, clock } = this.#recording;
+    this.#event.stage = stage;
+    this.#event.stageAt = stage === "RequestReceived" ? this.#event.requestReceivedAt : clock.now();
+    counts.events++;
+    return sink.process(this.#event);
+  }
+
+  /** What the path does not say of the object, it says itself. */
+  #completeReference({ metadata }: KubeObject): void {
+    const reference = this.#event.objectRef;
+    if (reference === undefined) return;
+    this.#event.objectRef = {
+      ...reference,
+      namespace: reference.namespace || textOf(metadata.namespace),
+      name: reference.name || textOf(metadata.name),
+      uid: reference.uid || textOf(metadata.uid),
+      resourceVersion: reference.resourceVersion || textOf(metadata.resourceVersion),
+    };
+  }
+
+  #shown(json: string | undefined): string | undefined {
+    return json !== undefined && this.#config.omitManagedFields ? withoutManagedFields(json) : json;
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** Those of the object, of the items of a list, and of the objects in a Table. */
+function withoutManagedFields(json: string): string {
+  if (!json.includes('"managedFields"')) return json;
+  const { value } = parseJson(Buffer.from(json));
+  for (const one of [value, ...membersOf(value, "items"), ...membersOf(value, "rows").map((row) => memberOf(row, "object"))]) {
+    const metadata = memberOf(one, "metadata");
+    if (isObject(metadata)) delete metadata.managedFields;
+  }
+  return encodeAny(value);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function membersOf(value: unknown, name: string): unknown[] {
+  const list = memberOf(value, name);
+  return Array.isArray(list) ? list : [];
+}

@@ -1,0 +1,75 @@
+/** Objects of requests and answers as audit shows them: in JSON, whatever they were sent in. Source: audit.k8s.io/v1 Event, `requestObject`, `responseObject`. */
+import { formatGroupVersion, type KubeObject } from "../api/object.ts";
+import type { RequestAudit } from "../audit/contract.ts";
+import { decodeAnyCbor } from "../lib/cbor/decode.ts";
+import { CborError } from "../lib/cbor/wire.ts";
+import { encodeAny } from "../lib/json/encode-any.ts";
+import { JsonSyntaxError, parseJson } from "../lib/json/parse.ts";
+import { encodeObject } from "../lib/schema/encode.ts";
+import { decodeYaml, YamlError } from "../lib/yaml/decode.ts";
+import type { DecodeOptions } from "../registry/decode-body.ts";
+import { toStorageVersion } from "../registry/decode-body.ts";
+import type { ListResult } from "../registry/list.ts";
+import { decodeDeleteOptions, deleteOptionsType } from "../registry/options.ts";
+import { builtinSchema } from "../resource/builtin-schemas.ts";
+import type { Resolved } from "../resource/contract.ts";
+import type { RequestContext } from "./contract.ts";
+import type { Piece } from "./representation/pieces.ts";
+import { encodeAtVersion, encodeWithVersion } from "./representation/version.ts";
+
+/** Records the body of a create or an update, defaults filled in, as upstream does. */
+export function auditedBody({ resolved }: RequestContext, audit: RequestAudit): NonNullable<DecodeOptions["decoded"]> {
+  return (object, { group, version, kind, schema }, again) => {
+    audit.requestObject(object, () => {
+      const copy = again();
+      const target = resolved as Resolved;
+      if (schema === target.version.schema) return encodeAtVersion(toStorageVersion(copy, target), target).json.toString();
+      return encodeWithVersion({ ...copy, kind, apiVersion: formatGroupVersion(group, version) } as KubeObject, schema).json.toString();
+    });
+  };
+}
+
+const unreadable = [JsonSyntaxError, YamlError, CborError];
+
+/** Records a patch, or the options of a deletion, as they were sent. What cannot be read is refused later, and not recorded. */
+export function auditDocument(audit: RequestAudit, body: Buffer, mediaType: string): void {
+  audit.requestObject(undefined, () => {
+    try {
+      return encodeAny(readDocument(body, mediaType));
+    } catch (error) {
+      if (unreadable.some((kind) => error instanceof kind)) return undefined;
+      throw error;
+    }
+  });
+}
+
+function readDocument(body: Buffer, mediaType: string): unknown {
+  if (mediaType.endsWith("cbor")) return decodeAnyCbor(body);
+  return mediaType.endsWith("yaml") ? decodeYaml(body).value : parseJson(body).value;
+}
+
+/** Characters of a list that are recorded; of a longer one nothing is. */
+const listCharactersMax = 16 << 20;
+
+/** Records a list. @returns the same, to be read again */
+export function auditedList({ audit }: RequestContext, result: ListResult, piecesOf: (result: ListResult) => Iterable<Piece>): ListResult {
+  const whole = { meta: result.meta, entries: [...result.entries] };
+  audit?.responseObject(() => {
+    let text = "";
+    for (const { bytes } of piecesOf(whole)) {
+      text += bytes.toString();
+      if (text.length > listCharactersMax) return undefined;
+    }
+    return text.trimEnd();
+  });
+  return whole;
+}
+
+/** Options as upstream writes them: in the order of their fields, with their kind. */
+export function auditDeleteOptions(audit: RequestAudit, body: Buffer, mediaType: string): void {
+  audit.requestObject(undefined, () => {
+    const sent = decodeDeleteOptions(body, mediaType) as Record<string, unknown>;
+    const { apiVersion = "v1" } = sent;
+    return encodeObject({ ...sent, kind: "DeleteOptions", apiVersion }, builtinSchema(deleteOptionsType)).json.toString();
+  });
+}
