@@ -78,7 +78,7 @@ function namespaceOf({ target, namespace }: WriteRequest, object: KubeObject): s
 export function prepareNew(registry: RegistryContext, request: WriteRequest, object: KubeObject): void | Promise<void> {
   const { resource } = request.target;
   const { strategy, namespaced } = resource.definition;
-  const context = strategyContext(registry, request.user);
+  const context = strategyContext(registry, request);
   const { metadata } = object;
   dedupOwnerReferences(metadata, request.warnings, "admitted");
   fillSystemFields(metadata, registry, context.now);

@@ -64,7 +64,7 @@ async function planDeletion(registry: RegistryContext, request: DeleteRequest, e
   const { resource } = request.target;
   const { strategy } = resource.definition;
   const object = storeOf(resource).decode(existing);
-  const context = strategyContext(registry, request.user);
+  const context = strategyContext(registry, request);
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
   checkDeletePreconditions(resource, object, request.options.preconditions);
   strategy.checkDeletion(object, context);

@@ -1,14 +1,14 @@
 /** What strategies may ask of the world, made for one write. */
 import type { KubeObject } from "../api/object.ts";
-import type { UserInfo } from "../api/user.ts";
 import type { StrategyContext } from "../resource/contract.ts";
-import type { RegistryContext } from "./contract.ts";
+import type { RegistryContext, WriteRequest } from "./contract.ts";
 
-export function strategyContext(registry: RegistryContext, user: UserInfo): StrategyContext {
+export function strategyContext(registry: RegistryContext, { user, warnings }: Pick<WriteRequest, "user" | "warnings">): StrategyContext {
   return {
     user,
     gates: registry.gates,
     now: registry.clock.now(),
+    warn: (text) => warnings.push(text),
     find: (group, resource, namespace, name) => findObject(registry, { group, resource, namespace, name }),
   };
 }

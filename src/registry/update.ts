@@ -69,7 +69,7 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   const { resource, version } = request.target;
   const { strategy } = resource.definition;
   const store = storeOf(resource);
-  const context = strategyContext(registry, request.user);
+  const context = strategyContext(registry, request);
   const losses = version.conversion?.losses;
   const present = (): KubeObject => losses?.seen(store.decode(existing)) ?? store.decode(existing);
   const old = present();

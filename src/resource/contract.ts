@@ -122,6 +122,8 @@ export interface StrategyContext {
   readonly gates: FeatureGates;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** Tells the client what only comes out while its object is checked. */
+  warn(text: string): void;
   /** The present state of another object, from the cache; for checks that cross objects. */
   find(group: string, resource: string, namespace: string, name: string): Promise<KubeObject | undefined>;
 }

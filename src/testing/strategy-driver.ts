@@ -8,6 +8,7 @@ export const testContext: StrategyContext = {
   user: { name: "alice", uid: "", groups: ["system:authenticated"], extra: new Map() },
   gates: { enabled: () => false },
   now: Date.UTC(2020, 0, 1),
+  warn: () => {},
   find: async () => undefined,
 };
 

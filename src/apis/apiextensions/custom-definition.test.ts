@@ -7,6 +7,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { objectRules } from "../../cel-environment/object-rules.ts";
 import type { MutableCatalog } from "../../resource/contract.ts";
 import { openMemoryRegistry, type Place } from "../../testing/memory-registry.ts";
+import { testContext } from "../../testing/strategy-driver.ts";
 import { customDefinition } from "./custom-definition.ts";
 
 const schema = (more: object = {}) => ({
@@ -157,15 +158,21 @@ test("what is wrong already may stay, as long as it is not touched", async () =>
   assert.ok(before && now);
   const old = { ...widget("r", { size: -1, colour: "green", other: "x" }), apiVersion: "ratchet.example.com/v1" } as KubeObject;
   old.metadata = { name: "r", namespace: "default", resourceVersion: "1", uid: "u" };
+  const warnings: string[] = [];
   const problems = async (change: (spec: Record<string, unknown>) => void): Promise<string[]> => {
     const errors = new FieldErrors();
     const next = structuredClone(old);
     change(next.spec);
-    await now.strategy.validateUpdate(next, old, errors, undefined as never);
+    await now.strategy.validateUpdate(next, old, errors, { ...testContext, warn: (text) => warnings.push(text) });
     return errors.causes.map(({ field }) => field ?? "");
   };
   assert.deepEqual(await problems((spec) => Object.assign(spec, { other: "y" })), []);
   assert.deepEqual(await problems((spec) => Object.assign(spec, { size: -2 })), ["spec.size"]);
+  Object.assign(old.spec, { size: 9, colour: "red" });
+  assert.deepEqual(warnings, []);
+  assert.deepEqual(await problems(() => {}), []);
+  assert.deepEqual(warnings, ["spec: Invalid value: red is small"]);
+  assert.deepEqual(await problems((spec) => Object.assign(spec, { size: 8 })), ["spec"]);
 });
 
 test("another version: what its schema does not know goes", () => {

@@ -7,7 +7,7 @@ import { Correlation } from "../../lib/structural-schema/correlation.ts";
 import type { StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { type ValueValidator, valueValidator } from "../../lib/structural-schema/validate/value-validator.ts";
 import { validateListTypes } from "../../lib/structural-schema/validate-list-types.ts";
-import type { ScaleMapping, Strategy } from "../../resource/contract.ts";
+import type { ScaleMapping, Strategy, StrategyContext } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { customColumns } from "./custom-columns.ts";
 import type { PrinterColumn, ScaleSubresource, SelectableField, Subresources } from "./definition.ts";
@@ -33,9 +33,9 @@ export function customResource(rules: CustomKindRules): Strategy {
   return strategy({
     isolatesStatus: status !== undefined,
     hasGeneration: true,
-    validate: (object, errors) => at(rules.apiVersion, [object], () => checks.created(object, errors)),
-    validateUpdate: (next, old, errors) => at(rules.apiVersion, [next, old], () => checks.updated(next, old, errors)),
-    validateStatusUpdate: (next, old, errors) => at(rules.apiVersion, [next, old], () => checks.statusUpdated(next, old, errors)),
+    validate: (object, errors, context) => at(rules.apiVersion, [object], () => checks.created(object, errors, context)),
+    validateUpdate: (next, old, errors, context) => at(rules.apiVersion, [next, old], () => checks.updated(next, old, errors, context)),
+    validateStatusUpdate: (next, old, errors, context) => at(rules.apiVersion, [next, old], () => checks.statusUpdated(next, old, errors, context)),
     warnings: finalizerWarnings,
     columns: customColumns(rules.columns),
     selectableFields: Object.fromEntries(rules.selectableFields.map(({ jsonPath = "" }) => [jsonPath.replace(/^\./, ""), selectableAt(jsonPath)])),
@@ -73,29 +73,29 @@ class ObjectChecks {
     this.#rules = rules;
   }
 
-  created(object: KubeObject, errors: FieldErrors): void {
+  created(object: KubeObject, errors: FieldErrors, context: StrategyContext): void {
     const { structure, subresources } = this.#rules;
     const found = new FieldErrors();
     this.#values.validate(object, "", found);
     checkScale(object, subresources.scale, { spec: true }, found);
     validateEmbedded(object, structure, "", found);
     validateListTypes(object, structure, "", found);
-    this.#runRules(object, undefined, found);
+    this.#runRules(object, undefined, found, context);
     errors.causes.push(...found.causes);
   }
 
-  updated(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
+  updated(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void {
     const { structure, subresources } = this.#rules;
     const found = new FieldErrors();
     this.#values.validateUpdate(new Correlation(next, old, structure), "", found);
     checkScale(next, subresources.scale, { spec: true }, found);
     validateEmbedded(next, structure, "", found);
     this.#listTypesUpdated(next, old, found);
-    this.#runRules(next, old, found);
+    this.#runRules(next, old, found, context);
     errors.causes.push(...found.causes);
   }
 
-  statusUpdated(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
+  statusUpdated(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void {
     const { structure, subresources } = this.#rules;
     const found = new FieldErrors();
     const correlation = new Correlation(next, old, structure).field("status");
@@ -103,7 +103,7 @@ class ObjectChecks {
     else if (next.status !== undefined) this.#statusValues.validate(next.status, "status", found);
     checkScale(next, subresources.scale, { spec: false }, found);
     this.#listTypesUpdated(next, old, found);
-    this.#runRules(next, old, found);
+    this.#runRules(next, old, found, context);
     errors.causes.push(...found.causes);
   }
 
@@ -117,12 +117,12 @@ class ObjectChecks {
     if (before.empty) errors.causes.push(...found.causes);
   }
 
-  #runRules(object: KubeObject, old: KubeObject | undefined, errors: FieldErrors): void {
+  #runRules(object: KubeObject, old: KubeObject | undefined, errors: FieldErrors, { warn }: StrategyContext): void {
     this.#checkRules ??= { check: this.#rules.objectRules?.compile(this.#rules.structure.source) };
     const { check } = this.#checkRules;
     if (check === undefined) return;
     if (errors.causes.some(({ reason }) => blockingReasons.has(reason ?? ""))) errors.invalid("<nil>", null, notChecked);
-    else check(object, old, errors);
+    else check(object, old, errors, warn);
   }
 
   get #values(): ValueValidator {

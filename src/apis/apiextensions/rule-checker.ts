@@ -33,5 +33,8 @@ export interface ObjectRules {
   compile(schema: JsonSchemaProps): CheckObject | undefined;
 }
 
-/** @param old as it is stored: what has not changed may stay as it is; undefined when the object is new */
-export type CheckObject = (object: unknown, old: unknown, errors: FieldErrors) => void;
+/**
+ * @param old as it is stored: what has not changed may stay as it is; undefined when the object is new
+ * @param warn is told what would be an error, had it not been there before
+ */
+export type CheckObject = (object: unknown, old: unknown, errors: FieldErrors, warn: (text: string) => void) => void;
