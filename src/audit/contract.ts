@@ -79,7 +79,7 @@ export interface RequestAudit {
   responseObject(json: () => string | undefined): void;
   /** The answer is a Status. */
   responseStatus(status: ResponseStatus): void;
-  /** A mistake of ours. */
+  /** A mistake of ours, which is told in place of the Status. */
   panicked(message: string): void;
 }
 

@@ -1,6 +1,7 @@
 /** Reads `--audit-policy-file`. Source: audit.k8s.io/v1; upstream's policy reader and validation, whose texts these are. */
 import { FieldErrors } from "../api/field-errors.ts";
 import { dnsSubdomainProblems } from "../api/validation/names.ts";
+import { goKindOf, type TypeMeta, TypeMetaError, typeMetaOf } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { decodeYaml, strictYamlError, YamlError } from "../lib/yaml/decode.ts";
 import { type AuditLevel, type AuditStage, auditLevels, auditStages } from "./contract.ts";
@@ -38,7 +39,7 @@ function readYaml(bytes: Buffer): ReturnType<typeof decodeYaml> {
     return decodeYaml(bytes);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw new PolicyProblem(`failed decoding: couldn't get version/kind; json parse error: ${error.message}`);
+    throw new PolicyProblem(`failed decoding: ${error.message}`);
   }
 }
 
@@ -46,46 +47,66 @@ type Members = Record<string, unknown>;
 
 /** @param unknown gets a text for each field that there is none of */
 function readPolicy(value: unknown, unknown: string[]): AuditPolicy {
-  const members = membersOf(value, "policy");
-  const { apiVersion = "", kind = "" } = members;
-  if (kind === "") throw new PolicyProblem(`failed decoding: Object 'Kind' is missing in '${JSON.stringify(value)}'`);
-  if (apiVersion === "") throw new PolicyProblem(`failed decoding: Object 'apiVersion' is missing in '${JSON.stringify(value)}'`);
-  if (apiVersion !== "audit.k8s.io/v1" || kind !== "Policy")
-    throw new PolicyProblem(`failed decoding: no kind ${quoteGo(String(kind))} is registered for version ${quoteGo(String(apiVersion))}`);
+  checkKind(value);
+  const members = (value ?? {}) as Members;
   tellUnknown(members, ["apiVersion", "kind", "metadata", "rules", "omitStages", "omitManagedFields"], "", unknown);
+  const struct = { name: "Policy", path: "" };
   return {
-    rules: listOf(members.rules, "rules").map((rule, index) => readRule(rule, `rules[${index}]`, unknown)),
-    omitStages: textsOf(members.omitStages, "omitStages") as AuditStage[],
-    omitManagedFields: boolOf(members.omitManagedFields, "omitManagedFields") ?? false,
+    rules: listOf(members.rules, at(struct, "rules"), "[]v1.PolicyRule").map((rule, index) => readRule(rule, index, unknown)),
+    omitStages: textsOf(members.omitStages, at(struct, "omitStages"), "v1.Stage") as AuditStage[],
+    omitManagedFields: boolOf(members.omitManagedFields, at(struct, "omitManagedFields")) ?? false,
   };
+}
+
+/** A kind that is left out is the right one; a version is not. */
+function checkKind(value: unknown): void {
+  const { apiVersion, kind } = namedKind(value);
+  const meant = kind === "" ? "Policy" : kind;
+  if (apiVersion === "") throw new PolicyProblem(`unknown group version field audit.k8s.io/__internal, Kind=${meant} in policy`);
+  if (apiVersion !== "audit.k8s.io/v1" || meant !== "Policy")
+    throw new PolicyProblem(`failed decoding: no kind ${quoteGo(meant)} is registered for version ${quoteGo(apiVersion)}`);
+}
+
+function namedKind(value: unknown): TypeMeta {
+  try {
+    return typeMetaOf(value);
+  } catch (error) {
+    if (!(error instanceof TypeMetaError)) throw error;
+    throw new PolicyProblem(`failed decoding: ${error.message}`);
+  }
 }
 
 const ruleFields = ["level", "users", "userGroups", "verbs", "resources", "namespaces", "nonResourceURLs", "omitStages", "omitManagedFields"];
 
-function readRule(value: unknown, path: string, unknown: string[]): AuditRule {
-  const members = membersOf(value, path);
-  tellUnknown(members, ruleFields, `${path}.`, unknown);
-  const texts = (field: string): string[] => textsOf(members[field], `${path}.${field}`);
+function readRule(value: unknown, index: number, unknown: string[]): AuditRule {
+  const members = membersOf(value, "Policy.rules", "v1.PolicyRule");
+  const struct = { name: "PolicyRule", path: "rules." };
+  tellUnknown(members, ruleFields, `rules[${index}].`, unknown);
+  const texts = (field: string): string[] => textsOf(members[field], at(struct, field), "string");
+  const path = `rules[${index}].resources`;
   return {
-    level: textOf(members.level, `${path}.level`) as AuditLevel,
+    level: textOf(members.level, at(struct, "level"), "v1.Level") as AuditLevel,
     users: texts("users"),
     userGroups: texts("userGroups"),
     verbs: texts("verbs"),
-    resources: listOf(members.resources, `${path}.resources`).map((one, index) => readResources(one, `${path}.resources[${index}]`, unknown)),
+    resources: listOf(members.resources, at(struct, "resources"), "[]v1.GroupResources").map((one, nth) =>
+      readResources(one, `${path}[${nth}]`, unknown),
+    ),
     namespaces: texts("namespaces"),
     nonResourceUrls: texts("nonResourceURLs"),
-    omitStages: texts("omitStages") as AuditStage[],
-    omitManagedFields: boolOf(members.omitManagedFields, `${path}.omitManagedFields`),
+    omitStages: textsOf(members.omitStages, at(struct, "omitStages"), "v1.Stage") as AuditStage[],
+    omitManagedFields: boolOf(members.omitManagedFields, at(struct, "omitManagedFields")),
   };
 }
 
 function readResources(value: unknown, path: string, unknown: string[]): GroupResources {
-  const members = membersOf(value, path);
+  const members = membersOf(value, "PolicyRule.rules.resources", "v1.GroupResources");
+  const struct = { name: "GroupResources", path: "rules.resources." };
   tellUnknown(members, ["group", "resources", "resourceNames"], `${path}.`, unknown);
   return {
-    group: textOf(members.group, `${path}.group`),
-    resources: textsOf(members.resources, `${path}.resources`),
-    resourceNames: textsOf(members.resourceNames, `${path}.resourceNames`),
+    group: textOf(members.group, at(struct, "group"), "string"),
+    resources: textsOf(members.resources, at(struct, "resources"), "string"),
+    resourceNames: textsOf(members.resourceNames, at(struct, "resourceNames"), "string"),
   };
 }
 
@@ -93,34 +114,40 @@ function tellUnknown(members: Members, known: readonly string[], prefix: string,
   for (const key of Object.keys(members)) if (!known.includes(key)) unknown.push(`unknown field "${prefix}${key}"`);
 }
 
-function wrongType(path: string, want: string): PolicyProblem {
-  return new PolicyProblem(`failed decoding: ${path}: must be ${want}`);
+/** A field as Go's messages name it: its struct, and the names on the way to it. */
+function at(struct: { readonly name: string; readonly path: string }, field: string): string {
+  return `${struct.name}.${struct.path}${field}`;
 }
 
-function membersOf(value: unknown, path: string): Members {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrongType(path, "an object");
+function wrongType(value: unknown, field: string, type: string): PolicyProblem {
+  return new PolicyProblem(`failed decoding: json: cannot unmarshal ${goKindOf(value)} into Go struct field ${field} of type ${type}`);
+}
+
+function membersOf(value: unknown, field: string, type: string): Members {
+  if (value === null) return {};
+  if (typeof value !== "object" || Array.isArray(value)) throw wrongType(value, field, type);
   return value as Members;
 }
 
-function listOf(value: unknown, path: string): readonly unknown[] {
+function listOf(value: unknown, field: string, type: string): readonly unknown[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw wrongType(path, "a list");
+  if (!Array.isArray(value)) throw wrongType(value, field, type);
   return value;
 }
 
-function textsOf(value: unknown, path: string): string[] {
-  return listOf(value, path).map((one, index) => textOf(one, `${path}[${index}]`));
+function textsOf(value: unknown, field: string, type: string): string[] {
+  return listOf(value, field, `[]${type}`).map((one) => textOf(one, field, type));
 }
 
-function textOf(value: unknown, path: string): string {
+function textOf(value: unknown, field: string, type: string): string {
   if (value === undefined || value === null) return "";
-  if (typeof value !== "string") throw wrongType(path, "a string");
+  if (typeof value !== "string") throw wrongType(value, field, type);
   return value;
 }
 
-function boolOf(value: unknown, path: string): boolean | undefined {
+function boolOf(value: unknown, field: string): boolean | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "boolean") throw wrongType(path, "true or false");
+  if (typeof value !== "boolean") throw wrongType(value, field, "bool");
   return value;
 }
 

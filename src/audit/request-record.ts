@@ -78,7 +78,7 @@ export class RequestRecord implements RequestAudit {
   }
 
   responseStatus(status: ResponseStatus): void {
-    this.#status = status;
+    if (!this.#panicked) this.#status = status;
   }
 
   panicked(message: string): void {

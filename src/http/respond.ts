@@ -98,6 +98,7 @@ export function sendError(context: RequestContext, error: unknown, logger: Logge
   const { status } = error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter !== undefined) context.headers["retry-after"] = String(retryAfter);
+  if (!(error instanceof ApiError)) context.audit?.panicked(status.message);
   const encoding = negotiatePlain(context.resolved === undefined ? outsideGroups(context) : context);
   if (encoding === undefined) return sendRawJson(context, status.code, statusBody(status)); // There is no form in which to say so.
   const shown = metaObject(statusBody(status));
