@@ -1,9 +1,11 @@
 /** What tables show of custom resources. Source: k8s.io/apiextensions-apiserver pkg/registry/customresource/tableconvertor */
 import { encodeSorted } from "../../lib/json/encode-any.ts";
+import { formatGoFloat, formatGoValue } from "../../lib/json/go-value.ts";
+import { NumberLiteral, TextByte } from "../../lib/jsonpath/index.ts";
 import { isNumber } from "../../lib/structural-schema/validate/go-numbers.ts";
 import { nameColumn, since } from "../../resource/common-columns.ts";
 import type { Column } from "../../resource/contract.ts";
-import { compileColumnPath } from "./column-path.ts";
+import { columnFinder } from "./column-path.ts";
 import type { PrinterColumn } from "./definition.ts";
 
 const creationDescription =
@@ -13,29 +15,37 @@ const defaultColumns: readonly PrinterColumn[] = [
   { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp", description: creationDescription },
 ];
 
-/** @param columns of a version; empty for the ages alone */
+/** @param columns of a version; empty for the ages alone @returns those before the first whose path cannot be read */
 export function customColumns(columns: readonly PrinterColumn[]): readonly Column[] {
-  return [nameColumn, ...(columns.length === 0 ? defaultColumns : columns).map(columnOf)];
+  const made: Column[] = [nameColumn];
+  for (const column of columns.length === 0 ? defaultColumns : columns) {
+    const find = columnFinder(column.jsonPath ?? "");
+    if (find === undefined) break;
+    made.push(columnOf(column, find));
+  }
+  return made;
 }
 
-function columnOf({ name = "", type = "", format = "", description = "", priority = 0, jsonPath = "" }: PrinterColumn): Column {
-  const find = compileColumnPath(jsonPath);
+function columnOf(
+  { name = "", type = "", format = "", description = "", priority = 0, jsonPath = "" }: PrinterColumn,
+  find: (object: unknown) => unknown,
+): Column {
   return {
     name,
     type: type as Column["type"], // Validation has refused others.
     format,
     description: description === "" ? `Custom resource definition column (in JSONPath format): ${jsonPath}` : description,
     priority,
-    value: (object) => cellOf(type, find?.(object)),
+    value: (object) => cellOf(type, find(object)),
   };
 }
 
-/** Null where the value has another type than its column. */
+/** Null where the value has another type than its column. @param value undefined where there is none */
 function cellOf(type: string, value: unknown): unknown {
-  if (value === undefined || value === null) return undefined;
+  if (value === undefined) return undefined;
   switch (type) {
     case "string":
-      return typeof value === "object" ? encodeSorted(value) : String(value);
+      return printed(value);
     case "integer":
       return isNumber(value) ? (typeof value === "number" ? Math.trunc(value) : value) : undefined;
     case "number":
@@ -45,6 +55,13 @@ function cellOf(type: string, value: unknown): unknown {
     default:
       return typeof value === "string" ? ageOf(value) : undefined;
   }
+}
+
+function printed(value: unknown): string {
+  if (value === null) return "<no value>";
+  if (value instanceof TextByte) return String(value.value);
+  if (value instanceof NumberLiteral) return value.isFloat ? formatGoFloat(value.value) : String(value.value);
+  return typeof value === "object" ? encodeSorted(value) : formatGoValue(value);
 }
 
 function ageOf(text: string): unknown {

@@ -9,11 +9,12 @@ import { type ValueValidator, valueValidator } from "../../lib/structural-schema
 import { validateListTypes } from "../../lib/structural-schema/validate-list-types.ts";
 import type { ScaleMapping, Strategy, StrategyContext } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
+import { columnFinder } from "./column-path.ts";
 import { customColumns } from "./custom-columns.ts";
 import type { PrinterColumn, ScaleSubresource, SelectableField, Subresources } from "./definition.ts";
 import { validateEmbedded } from "./embedded-rules.ts";
 import type { CheckObject, ObjectRules } from "./rule-checker.ts";
-import { integerAt, PathTypeError, setAt, textAt, valueAt } from "./simple-path.ts";
+import { integerAt, PathTypeError, setAt, textAt } from "./simple-path.ts";
 
 /** Of one version. */
 export interface CustomKindRules {
@@ -52,14 +53,10 @@ function at(apiVersion: string, objects: readonly KubeObject[], check: () => voi
 }
 
 function selectableAt(path: string): (object: KubeObject) => string {
+  const find = columnFinder(path);
   return (object) => {
-    try {
-      const value = valueAt(object, path);
-      return value === undefined || value === null ? "" : String(value);
-    } catch (error) {
-      if (error instanceof PathTypeError) return ""; // Stored before the schema was as it is.
-      throw error;
-    }
+    const value = find?.(object);
+    return value === undefined || value === null ? "" : String(value);
   };
 }
 

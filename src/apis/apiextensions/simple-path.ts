@@ -12,7 +12,7 @@ export function splitPath(path: string): string[] {
 }
 
 /** @returns undefined where there is nothing @throws PathTypeError where something on the way is no object */
-export function valueAt(object: JsonObject, path: string): unknown {
+function valueAt(object: JsonObject, path: string): unknown {
   const steps = splitPath(path);
   let value: unknown = object;
   for (const [index, step] of steps.entries()) {
