@@ -165,6 +165,29 @@ test("the life of a definition", async (t) => {
     await eventually(async () => (await send("GET", `${widgets}/a`)).body.spec?.colour === "red");
   });
 
+  await t.test("while it goes, watches go on, objects can be changed, and none can be made", async () => {
+    const current = (await send("GET", `${widgets}/a`)).body;
+    const held = await send("PUT", `${widgets}/a`, { ...current, metadata: { ...current.metadata, finalizers: ["example.com/hold"] } });
+    assert.equal(held.status, 200);
+    const watch = watchOf(widgets);
+    assert.equal(await watch.first, "ADDED a");
+    assert.equal((await send("DELETE", `${definitions}/widgets.example.com`)).status, 200);
+    const refused = await send("POST", widgets, widget("late", {}));
+    assert.deepEqual(
+      [refused.status, refused.body.reason, refused.body.message],
+      [403, "Forbidden", 'widgets.example.com "late" is forbidden: create not allowed while custom resource definition is terminating'],
+    );
+    const discovery = await send("GET", "/apis/example.com/v1");
+    assert.deepEqual(discovery.body.resources[0].verbs, ["delete", "deletecollection", "get", "list", "watch"]);
+    await eventually(async () => (await send("GET", `${widgets}/a`)).body.metadata?.deletionTimestamp !== undefined);
+    const release = [{ op: "remove", path: "/metadata/finalizers" }];
+    assert.equal((await send("PATCH", `${widgets}/a`, release, { "content-type": "application/json-patch+json" })).status, 200);
+    await eventually(async () => (await send("GET", `${definitions}/widgets.example.com`)).status === 404);
+    await watch.ended;
+    assert.equal((await send("POST", definitions, definition())).status, 201);
+    await eventually(async () => (await send("POST", widgets, widget("a", {}))).status === 201);
+  });
+
   await t.test("deleted, it takes its objects with it and is gone", async () => {
     const watch = watchOf(widgets);
     assert.equal(await watch.first, "ADDED a");

@@ -39,6 +39,10 @@ export interface ServedVersion {
   readonly strategy?: Strategy;
   /** Verbs of the collection and the item. */
   readonly verbs: readonly string[];
+  /** Those that discovery tells, where they are not all. */
+  readonly discoveredVerbs?: readonly string[];
+  /** Why no request at this version can be answered; undefined where they can. */
+  readonly unavailable?: string;
   /** What OpenAPI says of a custom kind; built-in ones are described by their schemas. */
   readonly openApi?: PublishedSchema;
 }

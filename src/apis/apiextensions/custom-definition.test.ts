@@ -226,8 +226,16 @@ for (const [finalizer, warnings] of finalizerRows) {
   });
 }
 
-test("a definition with webhook conversion is none yet", () => {
+test("what would have to be converted by a webhook says so", () => {
   const converted = structuredClone(definition);
   converted.spec.conversion = { strategy: "Webhook" };
-  assert.equal(customDefinition(converted, { objectRules }), undefined);
+  assert.deepEqual(
+    customDefinition(converted, { objectRules })?.versions.map(({ version, unavailable }) => [version, unavailable]),
+    [
+      ["v1", undefined],
+      ["v1alpha1", "conversion webhook for example.com/v1, Kind=Widget failed: conversion by webhook is not supported"],
+    ],
+  );
+  converted.status.storedVersions = ["v1alpha1", "v1"];
+  assert.equal(customDefinition(converted, { objectRules }), undefined); // Objects at v1alpha1 would lose their fields.
 });

@@ -3,6 +3,7 @@
  * Source: k8s.io/apiextensions-apiserver pkg/apiserver, customresource_handler.go and customresource_discovery_controller.go
  */
 import { createHash } from "node:crypto";
+import { forbidden } from "../../api/errors.ts";
 import { formatGroupVersion, type KubeObject } from "../../api/object.ts";
 import { conform } from "../../lib/schema/decode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
@@ -25,15 +26,19 @@ export interface CustomDefinitionOptions {
 
 /**
  * @param definition whose names are accepted; not to be changed afterwards
- * @returns undefined where versions are converted by a webhook, or none is stored; schemas are read when they are first asked for
+ * @returns undefined where none is stored; schemas are read when they are first asked for. Objects of a definition that is being deleted are not
+ *   created. Where versions are converted by a webhook, the one that is stored alone can be used, and none once objects may be stored at another:
+ *   they would lose what it does not know
  */
 export function customDefinition(definition: KubeObject, options: CustomDefinitionOptions): ResourceDefinition | undefined {
   const spec: DefinitionSpec = definition.spec ?? {};
   const names: DefinitionNames = definition.status?.acceptedNames ?? {};
   const { group = "", versions = [] } = spec;
   const stored = versions.find(({ storage }) => storage === true);
-  if (stored === undefined || (spec.conversion?.strategy ?? "None") !== "None") return undefined;
-  const kind = new CustomKind(spec, names);
+  if (stored === undefined) return undefined;
+  const kind = new CustomKind(definition);
+  const storedVersions: readonly string[] = definition.status?.storedVersions ?? [];
+  if (kind.convertsByWebhook && storedVersions.some((version) => version !== stored.name)) return undefined;
   const storage = storageForm(kind, stored);
   const strategies = new Map(versions.map((version) => [version, lazyStrategy(kind, version, options)]));
   const servedVersions = versions.toSorted((a, b) => compareVersions(a.name ?? "", b.name ?? ""));
@@ -74,10 +79,13 @@ class CustomKind {
   readonly #structures = new Map<DefinitionVersion, StructuralSchema>();
   readonly #schemas = new Map<DefinitionVersion, Struct>();
 
+  readonly isTerminating: boolean;
   readonly #spec: DefinitionSpec;
 
-  constructor(spec: DefinitionSpec, names: DefinitionNames) {
-    this.#spec = spec;
+  constructor({ metadata, spec = {}, status }: KubeObject) {
+    const names: DefinitionNames = status?.acceptedNames ?? {};
+    this.isTerminating = metadata.deletionTimestamp !== undefined;
+    this.#spec = spec as DefinitionSpec;
     this.group = spec.group ?? "";
     this.name = names.kind ?? "";
     this.plural = names.plural ?? "";
@@ -85,6 +93,10 @@ class CustomKind {
 
   get #preserveUnknownFields(): boolean {
     return this.#spec.preserveUnknownFields === true;
+  }
+
+  get convertsByWebhook(): boolean {
+    return (this.#spec.conversion?.strategy ?? "None") !== "None";
   }
 
   /** Undefined where the version is not deprecated. */
@@ -150,6 +162,8 @@ function storageForm(kind: CustomKind, stored: DefinitionVersion): StorageForm {
   };
 }
 
+/** Until the last object has gone. Updates are answered, so that finalizers can be taken out. */
+const terminatingVerbs = ["delete", "deletecollection", "get", "list", "watch"];
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 function servedVersion(kind: CustomKind, version: DefinitionVersion, stored: DefinitionVersion, strategy: Strategy): ServedVersion {
@@ -163,10 +177,11 @@ function servedVersion(kind: CustomKind, version: DefinitionVersion, stored: Def
     },
     served: served === true,
     subresources: subresourcesOf(kind, version),
-    ...(version !== stored && { conversion: conversionBetween(kind, version, stored) }),
+    ...(version !== stored && foreignVersion(kind, version, stored)),
     strategy,
     ...(warning !== undefined && { deprecated: { warning } }),
     verbs,
+    ...(kind.isTerminating && { discoveredVerbs: terminatingVerbs }),
     openApi: {
       get schema() {
         return source !== undefined && isStructural(source) ? source : undefined;
@@ -195,6 +210,13 @@ function subresourcesOf(kind: CustomKind, version: DefinitionVersion): Subresour
     });
   }
   return subresources;
+}
+
+/** Of a version that is not the one that is stored. */
+function foreignVersion(kind: CustomKind, version: DefinitionVersion, stored: DefinitionVersion): Pick<ServedVersion, "conversion" | "unavailable"> {
+  if (!kind.convertsByWebhook) return { conversion: conversionBetween(kind, version, stored) };
+  const from = `${formatGroupVersion(kind.group, stored.name ?? "")}, Kind=${kind.name}`;
+  return { unavailable: `conversion webhook for ${from} failed: conversion by webhook is not supported` };
 }
 
 /**
@@ -228,7 +250,13 @@ function lazyStrategy(kind: CustomKind, version: DefinitionVersion, { objectRule
     selectableFields: version.selectableFields ?? [],
     columns: version.additionalPrinterColumns ?? [],
     objectRules,
+    ...(kind.isTerminating && { refuseCreation: (object: KubeObject) => refuseCreation(kind, object) }),
   });
+}
+
+/** @throws ApiError 403 */
+function refuseCreation({ group, plural }: CustomKind, { metadata: { name = "" } }: KubeObject): never {
+  throw forbidden({ group, resource: plural }, name, "create not allowed while custom resource definition is terminating");
 }
 
 /** For whoever looks at stored objects without asking for a version: any version's fields can be selected by. */

@@ -25,6 +25,8 @@ export interface CustomKindRules {
   readonly columns: readonly PrinterColumn[];
   /** Undefined: rules are not run. */
   readonly objectRules: ObjectRules | undefined;
+  /** Where no objects may be made any more. */
+  refuseCreation?(object: KubeObject): never;
 }
 
 /** What costs is made when it is first asked for. */
@@ -34,6 +36,7 @@ export function customResource(rules: CustomKindRules): Strategy {
   return strategy({
     isolatesStatus: status !== undefined,
     hasGeneration: true,
+    prepareForCreate: (object) => rules.refuseCreation?.(object),
     validate: (object, errors, context) => at(rules.apiVersion, [object], () => checks.created(object, errors, context)),
     validateUpdate: (next, old, errors, context) => at(rules.apiVersion, [next, old], () => checks.updated(next, old, errors, context)),
     validateStatusUpdate: (next, old, errors, context) => at(rules.apiVersion, [next, old], () => checks.statusUpdated(next, old, errors, context)),

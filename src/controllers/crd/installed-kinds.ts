@@ -4,7 +4,11 @@ import type { KubeObject } from "../../api/object.ts";
 import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
 
 export interface InstalledKinds {
-  /** Puts the kind into the catalogue, in the place of what it was before; nothing happens where nothing changed. @returns whether it is there */
+  /**
+   * Puts the kind into the catalogue, in the place of what it was before; nothing happens where nothing changed. The watches of a kind go on when
+   * all that is new is that its definition is to go.
+   * @returns whether it is there
+   */
   install(definition: KubeObject): boolean;
   /** @param name of the definition @returns undefined where its kind is not in the catalogue */
   find(name: string): ResourceDefinition | undefined;
@@ -16,6 +20,7 @@ interface Installed {
   readonly definition: ResourceDefinition;
   /** Of what it was made from. */
   readonly hash: string;
+  readonly isTerminating: boolean;
 }
 
 export interface InstalledKindsOptions {
@@ -40,12 +45,14 @@ export function installedKinds({ catalog, customDefinition, release }: Installed
     install(definition) {
       const name = definition.metadata.name as string;
       const hash = hashOf(definition);
-      if (installed.get(name)?.hash === hash) return true;
-      remove(name);
+      const isTerminating = definition.metadata.deletionTimestamp !== undefined;
+      const known = installed.get(name);
+      if (known?.hash === hash && known.isTerminating === isTerminating) return true;
+      if (known?.hash !== hash) remove(name);
       const made = customDefinition(definition);
       if (made === undefined || isBuiltIn(catalog, made)) return false;
       catalog.add(made);
-      installed.set(name, { definition: made, hash });
+      installed.set(name, { definition: made, hash, isTerminating });
       return true;
     },
   };
