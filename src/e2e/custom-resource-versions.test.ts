@@ -37,7 +37,10 @@ const definition = {
           "x-kubernetes-validations": [{ rule: "!has(self.old) || self.old != 'bad'", message: "old is bad" }],
         },
         {
-          additionalPrinterColumns: [{ name: "Shared", type: "string", jsonPath: ".spec.shared" }],
+          additionalPrinterColumns: [
+            { name: "Shared", type: "string", jsonPath: ".spec.shared" },
+            { name: "Unseen", type: "string", jsonPath: ".spec.fresh" },
+          ],
           selectableFields: [{ jsonPath: ".spec.shared" }],
           subresources: { status: {} },
           deprecated: true,
@@ -146,8 +149,8 @@ test("columns and fields to select by are the version's", async () => {
     return [body.columnDefinitions.map(({ name }: { name: string }) => name), body.rows[0].cells];
   };
   assert.deepEqual(await table("v1"), [
-    ["Name", "Shared"],
-    ["a", "abc"],
+    ["Name", "Shared", "Unseen"],
+    ["a", "abc", null],
   ]);
   assert.deepEqual(await table("v2"), [
     ["Name", "Fresh"],

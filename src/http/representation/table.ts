@@ -95,7 +95,8 @@ function* rowsOf(entries: Iterable<Entry>, resolved: Resolved, form: TableForm, 
   const heads = headsOf(resolved);
   const store = resolved.resource.store as ResourceStore;
   const columns = columnsOf(resolved);
-  const makeHead = (entry: Entry): RowHead => rowHead(store.decode(entry), resolved, columns);
+  const losses = resolved.version.conversion?.losses;
+  const makeHead = (entry: Entry): RowHead => rowHead(losses?.seen(store.decode(entry)) ?? store.decode(entry), resolved, columns);
   for (const entry of entries)
     yield encodeRow(headAt(heads.get(entry, makeHead), now), () => entryAtVersion(entry, resolved), form, resolved.resource.definition);
 }

@@ -1,0 +1,122 @@
+/**
+ * What definitions and their objects cost: `node bench/custom-resources.ts`. One process, server and client; CPU of both, which is why ratios are
+ * those of the whole request.
+ */
+import { FieldErrors } from "../src/api/field-errors.ts";
+import { objectRules } from "../src/cel-environment/object-rules.ts";
+import { rawClient } from "../src/testing/raw-client.ts";
+import { startTestServer } from "../src/testing/start-test-server.ts";
+
+const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const objects = 2000;
+const atOnce = 32;
+
+const rulesOf = (count: number) => Array.from({ length: count }, (_, at) => ({ rule: `self.f${at} >= 0 && self.f${at} < ${at + 1000}` }));
+const numbersOf = (count: number, value: object) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, value]));
+
+function definition(plural: string, spec: object) {
+  const kind = `Kind${plural}`;
+  const schema = { openAPIV3Schema: { type: "object", properties: { spec } } };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.bench.example.com` },
+    spec: {
+      group: "bench.example.com",
+      names: { plural, kind },
+      scope: "Namespaced",
+      versions: [{ name: "v1", served: true, storage: true, schema }],
+    },
+  };
+}
+
+const server = await startTestServer();
+const client = rawClient(server.kubeconfig);
+const post = (path: string, body: object) => client.send({ method: "POST", path, body });
+
+async function establish(plural: string, spec: object): Promise<number> {
+  const started = performance.now();
+  const { status, text } = await post(definitionsPath, definition(plural, spec));
+  const took = performance.now() - started;
+  if (status !== 201) throw new Error(text);
+  while ((await client.send({ path: `/apis/bench.example.com/v1/${plural}` })).status !== 200);
+  return took;
+}
+
+/** @returns milliseconds of CPU for each */
+async function createMany(path: string, body: (name: string) => object, prefix: string): Promise<number> {
+  let next = 0;
+  const work = async () => {
+    while (next < objects) {
+      const { status, text } = await post(path, body(`${prefix}-${next++}`));
+      if (status !== 201) throw new Error(text);
+    }
+  };
+  const before = process.cpuUsage();
+  await Promise.all(Array.from({ length: atOnce }, work));
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000 / objects;
+}
+
+const entries = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`key-${at}`, "x".repeat(50)]));
+await establish("plains", { type: "object", properties: { data: { type: "object", additionalProperties: { type: "string" } } } });
+const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: entries });
+const plain = (name: string) => ({ apiVersion: "bench.example.com/v1", kind: "Kindplains", metadata: { name }, spec: { data: entries } });
+const configMaps = "/api/v1/namespaces/default/configmaps";
+const plains = "/apis/bench.example.com/v1/namespaces/default/plains";
+const rounds: [number, number][] = [];
+for (const round of ["warm", "one", "two", "three"])
+  rounds.push([await createMany(configMaps, configMap, round), await createMany(plains, plain, round)]);
+for (const [builtIn, custom] of rounds.slice(1)) {
+  console.log(`create of 1 KB: ConfigMap ${builtIn.toFixed(3)} ms, custom ${custom.toFixed(3)} ms, ratio ${(custom / builtIn).toFixed(2)}`);
+}
+
+const took: number[] = [];
+for (const plural of ["ruledas", "ruledbs", "ruledcs", "ruledds"]) {
+  took.push(await establish(plural, { type: "object", properties: numbersOf(300, { type: "integer" }), "x-kubernetes-validations": rulesOf(300) }));
+}
+console.log(`definition of 300 rules: ${took.map((time) => time.toFixed(0)).join(", ")} ms`);
+
+const spec = { type: "object", properties: numbersOf(20, { type: "integer" }), "x-kubernetes-validations": rulesOf(20) };
+const check = objectRules.compile({ type: "object", properties: { spec } } as never);
+const object = { spec: numbersOf(20, 5 as never) };
+for (let round = 0; round < 3; round++) {
+  const started = process.cpuUsage();
+  for (let times = 0; times < 1000; times++) check?.(object, undefined, new FieldErrors(), () => {});
+  const { user, system } = process.cpuUsage(started);
+  console.log(`20 rules of an object: ${((user + system) / 1e6).toFixed(4)} ms`);
+}
+
+const many = Number(process.env.DEFINITIONS ?? 1000);
+let made = 0;
+const makeDefinitions = async () => {
+  while (made < many) {
+    const { status, text } = await post(
+      definitionsPath,
+      definition(`many${made++}s`, { type: "object", properties: numbersOf(10, { type: "string" }) }),
+    );
+    if (status !== 201) throw new Error(text);
+  }
+};
+const startedMany = performance.now();
+await Promise.all(Array.from({ length: 8 }, makeDefinitions));
+while ((await client.send({ path: "/apis/bench.example.com/v1" })).body.resources.length < many);
+console.log(`${many} definitions in ${(performance.now() - startedMany).toFixed(0)} ms, RSS ${(process.memoryUsage.rss() / 2 ** 20).toFixed(0)} MiB`);
+const timed = async (what: string, path: string, headers: Record<string, string> = {}) => {
+  const times: string[] = [];
+  for (let round = 0; round < 3; round++) {
+    const started = performance.now();
+    await client.send({ path, headers });
+    times.push((performance.now() - started).toFixed(1));
+  }
+  console.log(`${what}: ${times.join(", ")} ms`);
+};
+const aggregated = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
+await timed("aggregated discovery", "/apis", aggregated);
+await timed("discovery of the group", "/apis/bench.example.com/v1");
+await timed("index of OpenAPI v3", "/openapi/v3");
+const oneMore = await establish("onemores", { type: "object", properties: numbersOf(10, { type: "string" }) });
+console.log(`one more: ${oneMore.toFixed(1)} ms`);
+await timed("aggregated discovery after it", "/apis", aggregated);
+client.close();
+await server.close();
