@@ -184,6 +184,19 @@ test("another version: what its schema does not know goes", () => {
   assert.deepEqual([shown?.apiVersion, shown?.spec], ["example.com/v1alpha1", { size: 2, old: "x" }]);
 });
 
+test("another version: embedded metadata that does not fit goes", () => {
+  const embedding = structuredClone(definition);
+  embedding.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.template = {
+    type: "object",
+    "x-kubernetes-embedded-resource": true,
+    "x-kubernetes-preserve-unknown-fields": true,
+  };
+  const template = { apiVersion: "v1", kind: "X", metadata: { name: 5, labels: { a: "b" } } };
+  const stored = { ...widget("a", { template }), metadata: { name: "a" } } as KubeObject;
+  const shown = customDefinition(embedding, { objectRules })?.versions[1]?.conversion?.fromStorage(stored);
+  assert.deepEqual(shown?.spec.template, { apiVersion: "v1", kind: "X", metadata: { labels: { a: "b" } } });
+});
+
 test("scale reads and writes its paths", () => {
   const { scale } = made.strategy;
   const object = {

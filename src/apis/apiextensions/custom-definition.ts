@@ -113,9 +113,10 @@ class CustomKind {
     return structure;
   }
 
-  /** Leaves what the version knows. */
+  /** Leaves what the version knows, and can always be done: metadata that was stored by another schema may not fit this one. */
   coerce(object: KubeObject, version: DefinitionVersion): KubeObject {
-    coerce(object, this.structure(version), { objectMeta: objectMetaSchema(), preserveUnknownFields: this.#preserveUnknownFields });
+    const preserveUnknownFields = this.#preserveUnknownFields;
+    coerce(object, this.structure(version), { objectMeta: objectMetaSchema(), preserveUnknownFields, dropInvalidFields: true });
     return object;
   }
 

@@ -40,7 +40,7 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
   let fingerprint: string | undefined;
   return {
     conform(object) {
-      const unknown = coerce(object, schema, kind);
+      const unknown = coerce(object, schema, { ...kind, dropInvalidFields: false });
       setDefaults(object, root);
       return unknown.map((path) => `unknown field ${quoteGo(path)}`);
     },
@@ -51,6 +51,11 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
   };
 }
 
+export interface CoerceOptions extends Pick<CustomKind, "objectMeta" | "preserveUnknownFields"> {
+  /** Metadata that does not fit goes, instead of being told. */
+  readonly dropInvalidFields: boolean;
+}
+
 /**
  * Leaves of an object what the schema knows, in place: what decoding does but for defaults.
  * @returns the paths of what was removed @throws DecodeError for metadata that does not fit
@@ -58,11 +63,11 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
 export function coerce(
   object: Record<string, unknown>,
   schema: StructuralSchema,
-  { objectMeta, preserveUnknownFields }: Pick<CustomKind, "objectMeta" | "preserveUnknownFields">,
+  { objectMeta, preserveUnknownFields, dropInvalidFields }: CoerceOptions,
 ): readonly string[] {
   const root = asResourceRoot(schema);
   const unknown: string[] = [];
-  const options = { objectMeta, dropInvalidFields: false, noteUnknown: (path: string) => unknown.push(path) };
+  const options = { objectMeta, dropInvalidFields, noteUnknown: (path: string) => unknown.push(path) };
   const wrong = Object.hasOwn(object, "metadata") ? coerceObjectMeta(object, "metadata", options) : undefined;
   if (wrong !== undefined) throw new DecodeError(wrong.detail);
   if (!preserveUnknownFields) {
