@@ -143,8 +143,23 @@ function includeObject(value: string | null): "None" | "Metadata" | "Object" {
   );
 }
 
+/** Clients send few different headers, and the same with each request. */
+const parsed = new Map<string, readonly Clause[]>();
+const parsedMax = 100;
+const parsedCharactersMax = 500;
+
 /** @returns clauses in the order in which they are tried; a malformed one asks for nothing */
-export function parseAccept(header: string): Clause[] {
+export function parseAccept(header: string): readonly Clause[] {
+  const known = parsed.get(header);
+  if (known !== undefined) return known;
+  const clauses = readAccept(header);
+  if (header.length > parsedCharactersMax) return clauses;
+  if (parsed.size >= parsedMax) parsed.clear();
+  parsed.set(header, clauses);
+  return clauses;
+}
+
+function readAccept(header: string): Clause[] {
   const clauses = header.split(",", clausesMax).flatMap(parseClause);
   // Upstream's order is no proper order: `*/*` comes last whatever its quality is. This is how its sorting treats it.
   for (let index = 1; index < clauses.length; index++) {
