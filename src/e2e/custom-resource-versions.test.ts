@@ -1,8 +1,12 @@
 /** Versions of a definition whose schemas differ, conversion `None`. Source: apiextensions-apiserver pkg/apiserver/customresource_handler.go */
 import assert from "node:assert/strict";
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { kubectls, runKubectl } from "../testing/kubectl.ts";
 import { type Answer, type RawClient, rawClient } from "../testing/raw-client.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+import { http2Watches } from "../testing/watch-connection.ts";
 
 const text = { type: "string" };
 
@@ -187,4 +191,31 @@ test("requests for deprecated versions are counted", async () => {
     lines.sort(),
     ["v1", "v2"].map((version) => `apiserver_requested_deprecated_apis${labels(version)} 1`),
   );
+});
+
+const kubectl = kubectls().at(-1);
+const kubectlRows: [args: string, output: RegExp][] = [
+  ["get gadgets.v1.example.com a", /^NAME +SHARED +UNSEEN\na +abc *\n?Warning: example.com\/v1 Gadget is deprecated; use example.com\/v3 Gadget$/],
+  ["get gadgets.v2.example.com a", /^NAME +FRESH\na +f\nWarning: v2 has had its day$/],
+  ["get gadgets a -o jsonpath={.apiVersion}{.spec}", /^example.com\/v3\{"shared":"abc"\}$/],
+];
+for (const [args, output] of kubectlRows) {
+  test(`kubectl ${args}`, { skip: kubectl === undefined && "there is no kubectl" }, async () => {
+    const directory = mkdtempSync(join(server.directory, "kubectl-"));
+    const run = await runKubectl(kubectl as string, args.split(" "), { directory, kubeconfigPath: server.kubeconfigPath });
+    assert.match(run.output, output);
+  });
+}
+
+test("a watch shows its version", async () => {
+  const watches = http2Watches(server.kubeconfig);
+  const shown = await new Promise<unknown>((resolve) => {
+    watches.open(`${path("v3")}?watch=1&fieldSelector=metadata.name=a`, {
+      event: ({ object }) => resolve(object),
+      end: () => resolve(undefined),
+    });
+  });
+  watches.break();
+  const { apiVersion, spec } = shown as { apiVersion: string; spec: object };
+  assert.deepEqual([apiVersion, spec], ["example.com/v3", { shared: "abc" }]);
 });
