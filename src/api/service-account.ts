@@ -1,5 +1,5 @@
 /** Service accounts as users. Source: access-control §5.2. */
-import { dnsLabelProblems, dnsSubdomainProblems } from "./validation/names.ts";
+import { dnsLabelProblems, dnsSubdomainProblems } from "../lib/names/names.ts";
 
 const prefix = "system:serviceaccount:";
 

@@ -1,7 +1,7 @@
 /** metav1.LabelSelector: whether it is valid, what it selects, and how it reads as text. */
 import type { FieldErrors } from "../api/field-errors.ts";
 import { addInvalid, validateLabels } from "../api/validation/metadata.ts";
-import { labelValueProblems, qualifiedNameProblems } from "../api/validation/names.ts";
+import { labelValueProblems, qualifiedNameProblems } from "../lib/names/names.ts";
 import { items, type Part } from "./fields.ts";
 
 export function validateLabelSelector(selector: Part, path: string, errors: FieldErrors): void {

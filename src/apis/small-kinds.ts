@@ -1,7 +1,7 @@
 /** Kinds of which one or two things are special. */
 import { formatTime } from "../api/clock.ts";
-import { pathSegmentNameProblems } from "../api/validation/names.ts";
 import { deepEqual } from "../lib/json/values.ts";
+import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { strategy } from "../resource/strategy.ts";
 import { items, selectableAt, setAbsent, struct } from "./fields.ts";
 

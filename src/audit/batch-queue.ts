@@ -28,6 +28,7 @@ export function batchQueue(writer: { write(text: string): Promise<void> }, optio
   let due = false;
   let closing = false;
   let cancelTimer: (() => void) | undefined;
+  const closed = Promise.withResolvers<void>();
 
   function takeBatch(): string[] {
     let count = 0;
@@ -42,7 +43,7 @@ export function batchQueue(writer: { write(text: string): Promise<void> }, optio
 
   async function writeAll(): Promise<void> {
     while (lines.length >= maxSize || (lines.length > 0 && (due || closing))) {
-      if (throttle !== undefined && !closing) await throttle();
+      if (throttle !== undefined && !closing) await Promise.race([throttle(), closed.promise]);
       const batch = takeBatch();
       try {
         await writer.write(batch.join(""));
@@ -79,6 +80,7 @@ export function batchQueue(writer: { write(text: string): Promise<void> }, optio
     },
     async close() {
       closing = true;
+      closed.resolve(); // The throttle holds up nothing any more.
       cancelTimer?.();
       while (lines.length > 0 || writing !== undefined) {
         wake();

@@ -1,8 +1,8 @@
 /** Reads `--audit-policy-file`. Source: audit.k8s.io/v1; upstream's policy reader and validation, whose texts these are. */
 import { FieldErrors } from "../api/field-errors.ts";
-import { dnsSubdomainProblems } from "../api/validation/names.ts";
 import { goKindOf, type TypeMeta, TypeMetaError, typeMetaOf } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
+import { dnsSubdomainProblems } from "../lib/names/names.ts";
 import { decodeYaml, strictYamlError, YamlError } from "../lib/yaml/decode.ts";
 import { type AuditLevel, type AuditStage, auditLevels, auditStages } from "./contract.ts";
 import type { AuditPolicy, AuditRule, GroupResources } from "./policy.ts";

@@ -112,6 +112,7 @@ export class RotatingFile {
     this.#tidyAgain = true;
     this.#tidying ??= this.#tidyAll().finally(() => {
       this.#tidying = undefined;
+      if (this.#tidyAgain) this.#tidy(); // Asked for since the last look.
     });
   }
 

@@ -1,7 +1,7 @@
 /** From a resource path to the endpoint of its verb. */
 import { badRequest, methodNotAllowed, plainError, resourceNotServed } from "../api/errors.ts";
-import { pathSegmentNameProblems } from "../api/validation/names.ts";
 import type { RequestAudit } from "../audit/contract.ts";
+import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Resolved, SubresourceDefinition } from "../resource/contract.ts";
 import type { RequestContext } from "./contract.ts";

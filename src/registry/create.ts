@@ -4,7 +4,7 @@ import { ApiError, alreadyExists, generatedNameTaken, plainError } from "../api/
 import { FieldErrors } from "../api/field-errors.ts";
 import type { KubeObject } from "../api/object.ts";
 import { validateObjectMeta } from "../api/validation/metadata.ts";
-import { pathSegmentNameProblems } from "../api/validation/names.ts";
+import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { insert } from "./commit.ts";

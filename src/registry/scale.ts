@@ -3,7 +3,7 @@ import { conflict, invalid, methodNotAllowed } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../api/object.ts";
 import { validateObjectMeta } from "../api/validation/metadata.ts";
-import { dnsSubdomainProblems } from "../api/validation/names.ts";
+import { dnsSubdomainProblems } from "../lib/names/names.ts";
 import type { Resource, ScaleMapping } from "../resource/contract.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
 import { requestVersion, scaleContext } from "./managed-fields/merge-context.ts";

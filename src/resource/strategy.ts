@@ -1,5 +1,5 @@
 /** The safe defaults every kind starts from. */
-import { dnsSubdomainProblems } from "../api/validation/names.ts";
+import { dnsSubdomainProblems } from "../lib/names/names.ts";
 import type { Strategy } from "./contract.ts";
 
 const nothing = (): void => {};

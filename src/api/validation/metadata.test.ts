@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  configMapKeyProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  pathSegmentNameProblems,
+  qualifiedNameProblems,
+} from "../../lib/names/names.ts";
 import { FieldErrors } from "../field-errors.ts";
 import type { ObjectMeta } from "../object.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "./metadata.ts";
-import { configMapKeyProblems, dnsLabelProblems, dnsSubdomainProblems, pathSegmentNameProblems, qualifiedNameProblems } from "./names.ts";
 
 const subdomain =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";

@@ -1,9 +1,9 @@
 /** The rules every object's metadata keeps. Source: apimachinery's api/validation, with the finalizer rule of the built-in kinds. */
 
 import { isPrintable, quoteGo } from "../../lib/json/quote.ts";
+import { dnsLabelProblems, finalizerProblems, labelValueProblems, pathSegmentNameProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import type { FieldErrors } from "../field-errors.ts";
 import { type ManagedFieldsEntry, type ObjectMeta, type OwnerReference, parseGroupVersion } from "../object.ts";
-import { dnsLabelProblems, finalizerProblems, labelValueProblems, pathSegmentNameProblems, qualifiedNameProblems } from "./names.ts";
 
 const annotationBytesMax = 256 * 1024;
 export const fieldManagerBytesMax = 128;

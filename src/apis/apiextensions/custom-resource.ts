@@ -1,8 +1,8 @@
 /** What is special about the kind of a definition: its schema and rules. Source: k8s.io/apiextensions-apiserver pkg/registry/customresource */
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { qualifiedNameProblems } from "../../api/validation/names.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
+import { qualifiedNameProblems } from "../../lib/names/names.ts";
 import { Correlation } from "../../lib/structural-schema/correlation.ts";
 import type { StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { type ValueValidator, valueValidator } from "../../lib/structural-schema/validate/value-validator.ts";

@@ -1,7 +1,7 @@
 /** What a definition has to keep. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go */
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { dns1035LabelProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
+import { dns1035LabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { type JsonSchemaProps, schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
 import { NotStructuralError, parseStructuralSchema, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { checkImmutable } from "../fields.ts";

@@ -2,8 +2,8 @@
 import { FieldErrors } from "../../api/field-errors.ts";
 import { type ObjectMeta, parseGroupVersion } from "../../api/object.ts";
 import { validateObjectMeta } from "../../api/validation/metadata.ts";
-import { dns1035LabelProblems, pathSegmentNameProblems } from "../../api/validation/names.ts";
 import { cloneJson } from "../../lib/json/values.ts";
+import { dns1035LabelProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { conform, DecodeError } from "../../lib/schema/decode.ts";
 import { hasEmbedded } from "../../lib/structural-schema/coerce-metadata.ts";
 import { isJsonObject, type JsonObject } from "../../lib/structural-schema/json-object.ts";

@@ -1,6 +1,6 @@
 /** Names of kinds and resources. Source: k8s.io/apiextensions-apiserver, ValidateCustomResourceDefinitionNames */
 import type { FieldErrors } from "../../api/field-errors.ts";
-import { dns1035LabelProblems } from "../../api/validation/names.ts";
+import { dns1035LabelProblems } from "../../lib/names/names.ts";
 import type { DefinitionNames } from "./definition.ts";
 
 export function checkNames(names: DefinitionNames, path: string, errors: FieldErrors): void {

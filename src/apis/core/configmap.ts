@@ -2,7 +2,7 @@
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateObjectMeta } from "../../api/validation/metadata.ts";
-import { configMapKeyProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
+import { configMapKeyProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { checkImmutableValues, decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
 

@@ -2,7 +2,7 @@
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
-import { dnsSubdomainProblems, pathSegmentNameProblems, qualifiedNameProblems } from "../../api/validation/names.ts";
+import { dnsSubdomainProblems, pathSegmentNameProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import type { Conversion } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable, type Part, selectable } from "../fields.ts";

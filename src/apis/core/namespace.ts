@@ -3,7 +3,7 @@ import { forbidden } from "../../api/errors.ts";
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
-import { dnsLabelProblems, finalizerProblems, qualifiedNameProblems } from "../../api/validation/names.ts";
+import { dnsLabelProblems, finalizerProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { selectableAt, struct } from "../fields.ts";
 

@@ -1,7 +1,7 @@
 /** Defaults and the least validation of a pod's spec, alone or in a template. Source: core/v1 defaults. */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
-import { dnsLabelProblems, portNameProblems, portNumberProblems } from "../../api/validation/names.ts";
+import { dnsLabelProblems, portNameProblems, portNumberProblems } from "../../lib/names/names.ts";
 import { items, type Part, setAbsent, struct } from "../fields.ts";
 
 export function setPodSpecDefaults(spec: Part): void {

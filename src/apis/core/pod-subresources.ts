@@ -2,8 +2,8 @@
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject, ObjectMeta } from "../../api/object.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
-import { dnsLabelProblems } from "../../api/validation/names.ts";
 import { addIntegers, cloneJson, deepEqual } from "../../lib/json/values.ts";
+import { dnsLabelProblems } from "../../lib/names/names.ts";
 import type { SubresourceRules } from "../../resource/contract.ts";
 import { items, type Part } from "../fields.ts";
 

@@ -2,9 +2,9 @@
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateObjectMeta } from "../../api/validation/metadata.ts";
-import { configMapKeyProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
 import { JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
 import { setMember } from "../../lib/json/values.ts";
+import { configMapKeyProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable, selectableAt } from "../fields.ts";
 import { checkImmutableValues, decodedBytes, entries, valuesBytesMax } from "./key-values.ts";

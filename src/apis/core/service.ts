@@ -2,8 +2,8 @@
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateLabels } from "../../api/validation/metadata.ts";
-import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, portNameProblems, portNumberProblems } from "../../api/validation/names.ts";
 import { deepEqual } from "../../lib/json/values.ts";
+import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, portNameProblems, portNumberProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, selectableAt, setAbsent, struct } from "../fields.ts";
 

@@ -2,8 +2,8 @@
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
-import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../api/validation/names.ts";
 import { deepEqual } from "../../lib/json/values.ts";
+import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
 import type { Strategy } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, setAbsent, struct } from "../fields.ts";

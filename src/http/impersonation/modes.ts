@@ -6,9 +6,9 @@
 import type { ApiError } from "../../api/errors.ts";
 import { serviceAccountGroups, serviceAccountOf } from "../../api/service-account.ts";
 import type { UserInfo } from "../../api/user.ts";
-import { dnsSubdomainProblems } from "../../api/validation/names.ts";
 import type { AuthorizationAttributes, Authorizer } from "../../authorization/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { refusal } from "../refusal.ts";
 
 export interface Mode {
