@@ -6,6 +6,7 @@ import type { Exchange } from "../contract.ts";
 import { headerText } from "../header-text.ts";
 
 const extraPrefix = "impersonate-extra-";
+const letterI = 0x69;
 
 /**
  * As the headers say, nothing added.
@@ -18,7 +19,9 @@ export function wantedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): UserIn
   const groups: string[] = [];
   const extra = new Map<string, string[]>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const header = (rawHeaders[at] as string).toLowerCase();
+    const written = rawHeaders[at] as string;
+    if ((written.charCodeAt(0) | 0x20) !== letterI) continue; // Every request comes by here.
+    const header = written.toLowerCase();
     if (!header.startsWith("impersonate-")) continue;
     const value = headerText(rawHeaders[at + 1] as string);
     // The first of several counts.
