@@ -2,6 +2,7 @@
 import { ApiError, internalError } from "../api/errors.ts";
 import type { Filter, RequestContext } from "../http/contract.ts";
 import { attributesOf } from "../http/filters/authorization.ts";
+import { isLongRunning } from "../http/request-info.ts";
 import { AuditedExchange } from "./audited-exchange.ts";
 import type { AuditEvent, ObjectReference } from "./contract.ts";
 import type { AuditAttributes, RequestAuditConfig } from "./policy.ts";
@@ -57,8 +58,7 @@ export function auditFilters(evaluate: (attributes: AuditAttributes) => RequestA
 
 /** Requests that may take as long as they like are told of when their answer begins, too. */
 function listenerOf({ info }: RequestContext, record: RequestRecord): ConstructorParameters<typeof AuditedExchange>[1] {
-  const isLong = info.verb === "watch" || info.verb === "proxy" || longSubresources.has(info.subresource);
-  let begun = !isLong;
+  let begun = !isLongRunning(info);
   const begin = (code: number): void => {
     if (begun) return;
     begun = true;
@@ -72,8 +72,6 @@ function listenerOf({ info }: RequestContext, record: RequestRecord): Constructo
     },
   };
 }
-
-const longSubresources = new Set(["attach", "exec", "log", "portforward", "proxy"]);
 
 const userAgentMax = 1024;
 

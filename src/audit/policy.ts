@@ -1,4 +1,5 @@
 /** Which rule of the policy a request falls under: the first that matches. Source: audit.k8s.io/v1; upstream's policy checker. */
+import { pathMatches } from "../api/path-pattern.ts";
 import type { AuthorizationAttributes } from "../authorization/contract.ts";
 import type { AuditLevel, AuditStage } from "./contract.ts";
 
@@ -63,11 +64,7 @@ function matches(rule: AuditRule, attributes: AuditAttributes): boolean {
   if (rule.verbs.length > 0 && !rule.verbs.includes(verb)) return false;
   if (rule.namespaces.length > 0 || rule.resources.length > 0) return matchesResource(rule, attributes);
   if (rule.nonResourceUrls.length === 0) return true;
-  return !attributes.isResourceRequest && rule.nonResourceUrls.some((spec) => pathMatches(attributes.path, spec));
-}
-
-function pathMatches(path: string, spec: string): boolean {
-  return spec === "*" || spec === path || (spec.endsWith("*") && path.startsWith(spec.replace(/\*+$/, "")));
+  return !attributes.isResourceRequest && rule.nonResourceUrls.some((spec) => pathMatches(spec, attributes.path));
 }
 
 function matchesResource({ namespaces, resources }: AuditRule, attributes: AuditAttributes): boolean {

@@ -1,6 +1,7 @@
 /** The requests under way, so that they can be counted, timed out and drained. */
 import type { Clock } from "../api/clock.ts";
 import type { RequestContext } from "./contract.ts";
+import { isLongRunning } from "./request-info.ts";
 
 export interface OpenRequests {
   add(context: RequestContext): void;
@@ -25,7 +26,7 @@ export function openRequests(options: { clock: Clock; timeoutMs: number; expire:
     const before = options.clock.now() - options.timeoutMs;
     for (const context of open) {
       if (context.receivedAt > before) break; // The set keeps the order of arrival.
-      if (!isLongRunning(context) && !context.exchange.answered) options.expire(context);
+      if (!isLongRunning(context.info) && !context.exchange.answered) options.expire(context);
     }
     cancelSweep = options.clock.after(sweepMs, sweep);
   }
@@ -57,9 +58,4 @@ export function openRequests(options: { clock: Clock; timeoutMs: number; expire:
     },
     close: () => cancelSweep(),
   };
-}
-
-/** Watches and connections kept open have no deadline here. */
-function isLongRunning({ info }: RequestContext): boolean {
-  return info.verb === "watch" || info.verb === "proxy" || ["attach", "exec", "log", "portforward", "proxy"].includes(info.subresource);
 }

@@ -58,6 +58,13 @@ export function requestInfo(method: string, target: string): RequestInfo {
   };
 }
 
+const longSubresources = new Set(["attach", "exec", "log", "portforward", "proxy"]);
+
+/** Watches and connections: what may take as long as it likes. */
+export function isLongRunning({ verb, subresource }: Pick<RequestInfo, "verb" | "subresource">): boolean {
+  return verb === "watch" || verb === "proxy" || longSubresources.has(subresource);
+}
+
 /** Whether a GET of this path and query is a watch. */
 export function isWatchTarget(target: string): boolean {
   try {

@@ -48,8 +48,3 @@ function scopeOf({ info }: RequestContext): string {
   if (info.name !== "" || info.verb === "create") return "resource";
   return info.namespace === "" ? "cluster" : "namespace";
 }
-
-/** Watches and connections: what may take as long as it likes. */
-export function isLongRunning({ info }: RequestContext): boolean {
-  return info.verb === "watch" || connectSubresources.has(info.subresource);
-}

@@ -1,9 +1,10 @@
 /** Counts requests, their duration and the size of what was read. Source: apiserver's endpoints/metrics. */
 import type { Clock } from "../api/clock.ts";
 import type { Filter, RequestContext } from "../http/contract.ts";
+import { isLongRunning } from "../http/request-info.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
-import { isLongRunning, requestLabelNames, requestLabels } from "./request-labels.ts";
+import { requestLabelNames, requestLabels } from "./request-labels.ts";
 
 const durationBounds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
@@ -48,7 +49,7 @@ export function requestMetrics(clock: Clock): RequestMetrics {
 
   return {
     filter(context) {
-      if (isLongRunning(context)) {
+      if (isLongRunning(context.info)) {
         longRunning.add(context);
         return context.exchange.onClose(() => {
           longRunning.delete(context);

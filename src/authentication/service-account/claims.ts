@@ -1,4 +1,5 @@
 /** What stands in a service account's token. Source: pkg/serviceaccount's claims and legacy. */
+import { serviceAccountUser } from "../../api/service-account.ts";
 
 /** Seconds. A pod's token of this life is one that was put there by admission: its holder may not read it again in time. */
 export const watchedExpirationSeconds = 3607;
@@ -48,7 +49,7 @@ export function tokenClaims(grant: TokenGrant): Record<string, unknown> {
       ...(warnAfterSeconds !== undefined && { warnafter: now + warnAfterSeconds }),
     },
     nbf: now,
-    sub: `system:serviceaccount:${namespace}:${account.name}`,
+    sub: serviceAccountUser(namespace, account.name),
   };
 }
 
@@ -63,6 +64,6 @@ export function secretTokenClaims(namespace: string, account: NamedObject, secre
     "kubernetes.io/serviceaccount/secret.name": secretName,
     "kubernetes.io/serviceaccount/service-account.name": account.name,
     "kubernetes.io/serviceaccount/service-account.uid": account.uid,
-    sub: `system:serviceaccount:${namespace}:${account.name}`,
+    sub: serviceAccountUser(namespace, account.name),
   };
 }

@@ -1,4 +1,5 @@
 /** The mode ABAC: allows what a line of the policy file allows. Source: access-control §5.3. */
+import { pathMatches } from "../../api/path-pattern.ts";
 import type { UserInfo } from "../../api/user.ts";
 import type { AuthorizationAttributes, Authorizer } from "../contract.ts";
 import { allow } from "../decisions.ts";
@@ -37,8 +38,4 @@ function isFor({ user, group }: AbacPolicy, { name, groups }: UserInfo): boolean
 
 function named(pattern: string, value: string): boolean {
   return pattern === "*" || pattern === value;
-}
-
-function pathMatches(pattern: string, path: string): boolean {
-  return pattern === path || (pattern.endsWith("*") && path.startsWith(pattern.replace(/\*+$/, "")));
 }

@@ -1,5 +1,6 @@
 /** Whether rules allow all that others allow; and what they do not, piece by piece. Source: access-control §5.3.9; upstream's policy comparator. */
-import { quoteGo } from "../../lib/json/quote.ts";
+import { pathMatches } from "../../api/path-pattern.ts";
+import { quoteGoList } from "../../lib/json/quote.ts";
 import type { PolicyRule } from "./rule.ts";
 
 /** @returns what of the wanted rules no rule of the owner covers, in pieces of one verb of one resource and name, or of one URL */
@@ -28,7 +29,7 @@ function covers(owner: PolicyRule, piece: PolicyRule): boolean {
     coversAll(owner.apiGroups, piece.apiGroups) &&
     coversResources(owner.resources, piece.resources) &&
     coversNames(owner.resourceNames, piece.resourceNames) &&
-    (piece.nonResourceURLs ?? []).every((url) => (owner.nonResourceURLs ?? []).some((owned) => coversUrl(owned, url)))
+    (piece.nonResourceURLs ?? []).every((url) => (owner.nonResourceURLs ?? []).some((owned) => pathMatches(owned, url)))
   );
 }
 
@@ -48,10 +49,6 @@ function ownsSubresource(owned: readonly string[], resource: string): boolean {
 /** No names means all of them. */
 function coversNames(owned: readonly string[] = [], wanted: readonly string[] = []): boolean {
   return owned.length === 0 || (wanted.length > 0 && wanted.every((each) => owned.includes(each)));
-}
-
-function coversUrl(owned: string, url: string): boolean {
-  return owned === url || (owned.endsWith("*") && url.startsWith(owned.replace(/\*+$/, "")));
 }
 
 /** The pieces as refusals list them: those of one resource in one, sorted. */
@@ -74,10 +71,5 @@ function describe({ apiGroups, resources, nonResourceURLs, resourceNames, verbs 
     ResourceNames: resourceNames,
     Verbs: verbs,
   });
-  return `{${parts.flatMap(([name, list]) => (list === undefined || list.length === 0 ? [] : [`${name}:${goStrings(list)}`])).join(", ")}}`;
-}
-
-/** As Go's %q prints a list of strings. */
-export function goStrings(list: readonly string[]): string {
-  return `[${list.map(quoteGo).join(" ")}]`;
+  return `{${parts.flatMap(([name, list]) => (list === undefined || list.length === 0 ? [] : [`${name}:${quoteGoList(list)}`])).join(", ")}}`;
 }

@@ -3,10 +3,10 @@ import type { AdmissionAttributes, AdmissionPlugin } from "../../admission/contr
 import { ApiError, forbidden, notFound } from "../../api/errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { UserInfo } from "../../api/user.ts";
-import { quoteGo } from "../../lib/json/quote.ts";
+import { quoteGo, quoteGoList } from "../../lib/json/quote.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import type { Authorizer } from "../contract.ts";
-import { describePieces, goStrings, uncovered } from "./cover.ts";
+import { describePieces, uncovered } from "./cover.ts";
 import { bindingOf, roleOf } from "./follow-policy.ts";
 import type { Policy } from "./policy.ts";
 import { boundRole, rulesFor } from "./rbac.ts";
@@ -90,7 +90,7 @@ function whyNot(policy: Policy, user: UserInfo, namespace: string, rules: readon
   const owned = rulesFor(policy, user, namespace);
   const missing = uncovered(owned.rules, rules);
   if (missing.length === 0) return undefined;
-  const who = `user ${quoteGo(user.name)} (groups=${goStrings(user.groups)})`;
+  const who = `user ${quoteGo(user.name)} (groups=${quoteGoList(user.groups)})`;
   const why = `${who} is attempting to grant RBAC permissions not currently held:\n${describePieces(missing).join("\n")}`;
   return owned.problems.length === 0 ? why : `${why}; resolution errors: [${owned.problems.join(", ")}]`;
 }

@@ -1,4 +1,5 @@
 /** What one rule of a role allows. Source: access-control §5.3, "RBAC"; upstream's rule evaluation. */
+import { pathMatches } from "../../api/path-pattern.ts";
 import type { AuthorizationAttributes } from "../contract.ts";
 
 /** As roles hold it; a list that is absent names nothing. */
@@ -15,7 +16,7 @@ export type RuleRequest = Pick<AuthorizationAttributes, "isResourceRequest" | "v
 
 export function ruleAllows(rule: PolicyRule, request: RuleRequest): boolean {
   if (!request.isResourceRequest)
-    return names(rule.verbs, request.verb) && (rule.nonResourceURLs?.some((url) => urlMatches(url, request.path)) ?? false);
+    return names(rule.verbs, request.verb) && (rule.nonResourceURLs?.some((url) => pathMatches(url, request.path)) ?? false);
   return (
     resourceMatches(rule.resources, request) &&
     names(rule.verbs, request.verb) &&
@@ -39,9 +40,4 @@ function resourceMatches(listed: readonly string[] | undefined, { resource, subr
 
 function nameMatches(listed: readonly string[] = [], name: string): boolean {
   return listed.length === 0 || listed.includes(name);
-}
-
-/** A star at the end stands for any rest. */
-function urlMatches(url: string, path: string): boolean {
-  return url === path || (url.endsWith("*") && path.startsWith(url.replace(/\*+$/, "")));
 }

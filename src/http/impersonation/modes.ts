@@ -7,7 +7,7 @@ import type { ApiError } from "../../api/errors.ts";
 import { serviceAccountGroups, serviceAccountOf } from "../../api/service-account.ts";
 import type { UserInfo } from "../../api/user.ts";
 import type { AuthorizationAttributes, Authorizer } from "../../authorization/contract.ts";
-import { quoteGo } from "../../lib/json/quote.ts";
+import { quoteGo, quoteGoList } from "../../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { refusal } from "../refusal.ts";
 
@@ -117,7 +117,7 @@ async function checkName({ constrained, check, question, ofUsers }: Questions, {
 }
 
 function withGroups(what: string, groups: readonly string[]): string {
-  return `when impersonating a ${what}, cannot impersonate groups [${groups.map(quoteGo).join(" ")}]`;
+  return `when impersonating a ${what}, cannot impersonate groups ${quoteGoList(groups)}`;
 }
 
 /** So many questions at once are asked as one for all first. */

@@ -20,6 +20,11 @@ export function quoteGo(text: string): string {
   return `"${Array.from(text.toWellFormed(), escapeGo).join("")}"`;
 }
 
+/** A list of texts as Go's `%q` prints it. */
+export function quoteGoList(texts: readonly string[]): string {
+  return `[${texts.map(quoteGo).join(" ")}]`;
+}
+
 /** What Go's unicode.IsPrint says of one character. */
 export function isPrintable(character: string): boolean {
   return character === " " || printable.test(character);
