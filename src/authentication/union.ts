@@ -1,11 +1,10 @@
 /** Several methods together: the first that knows the caller decides. Source: access-control §5.1. */
 import { unauthorized } from "../api/errors.ts";
-import type { UserInfo } from "../api/user.ts";
+import { type UserInfo, withAuthenticatedGroup } from "../api/user.ts";
 import type { Exchange } from "../http/contract.ts";
 import type { Authenticated, Authenticator } from "./contract.ts";
 
 const anonymous: UserInfo = { name: "system:anonymous", uid: "", groups: ["system:unauthenticated"], extra: new Map() };
-const authenticatedGroup = "system:authenticated";
 
 /**
  * @returns the caller with `system:authenticated` among the groups, or the anonymous one
@@ -17,10 +16,9 @@ export function authenticate(
 ): (exchange: Exchange, warnings: string[]) => UserInfo | Promise<UserInfo> {
   const known = new WeakMap<UserInfo, UserInfo>();
   const complete = (user: UserInfo): UserInfo => {
-    if (user.groups.includes(authenticatedGroup)) return user;
     let whole = known.get(user);
     if (whole === undefined) {
-      whole = { ...user, groups: [...user.groups, authenticatedGroup] };
+      whole = withAuthenticatedGroup(user);
       known.set(user, whole);
     }
     return whole;

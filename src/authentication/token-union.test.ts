@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TokenAnswer } from "./contract.ts";
+import { forOwnAudiences } from "./token-audiences.ts";
+import { tokenUnion } from "./token-union.ts";
+
+const user = (name: string): TokenAnswer => ({ user: { name, uid: "", groups: [], extra: new Map() }, audiences: ["a"] });
+const no = (problem: string): TokenAnswer => ({ problem });
+
+const rows: [what: string, answers: TokenAnswer[], want: string | undefined][] = [
+  ["nobody", [], undefined],
+  ["nobody knows it", [undefined, undefined], undefined],
+  ["the first that accepts", [undefined, user("ann"), user("bob")], "ann"],
+  ["who refuses does not keep the next from accepting", [no("expired"), user("ann")], "ann"],
+  ["a problem", [undefined, no("expired"), undefined], "expired"],
+  ["several problems", [no("expired"), undefined, no("no such key")], "[expired, no such key]"],
+  ["the same problem twice is one", [no("expired"), no("expired")], "expired"],
+];
+for (const [what, answers, want] of rows) {
+  for (const [how, wrap] of [
+    ["at once", (answer: TokenAnswer) => answer],
+    ["later", async (answer: TokenAnswer) => answer],
+  ] as const) {
+    test(`${what}, ${how}`, async () => {
+      const union = tokenUnion(answers.map((answer) => () => wrap(answer)));
+      const answer = await union("t", ["a"]);
+      assert.equal(answer === undefined ? undefined : "user" in answer ? answer.user.name : answer.problem, want);
+    });
+  }
+}
+
+const audienceRows: [own: string[], asked: string[], want: string[] | undefined][] = [
+  [["a"], ["a"], ["a"]],
+  [
+    ["a", "b"],
+    ["c", "b", "a"],
+    ["b", "a"],
+  ],
+  [["a"], ["b"], undefined],
+];
+for (const [own, asked, want] of audienceRows) {
+  test(`a token without audiences, at ${own}, asked for ${asked}`, async () => {
+    for (const answer of [user("ann"), Promise.resolve(user("ann"))]) {
+      const found = await forOwnAudiences(() => answer, own)("t", asked);
+      assert.deepEqual(found === undefined || "problem" in found ? undefined : found.audiences, want);
+    }
+  });
+}
