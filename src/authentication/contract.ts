@@ -28,3 +28,24 @@ export interface AcceptedToken {
 export type TokenAuthenticator = (token: string, audiences: readonly string[]) => TokenAnswer | Promise<TokenAnswer>;
 
 export type TokenAnswer = AcceptedToken | { readonly problem: string } | undefined;
+
+export interface NamedObject {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What a service account's token is to be for, and for how long. */
+export interface TokenGrant {
+  readonly namespace: string;
+  readonly account: NamedObject;
+  readonly audiences: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly expirationSeconds: number;
+  /** Seconds after which the token should have been read again. */
+  readonly warnAfterSeconds?: number;
+  readonly pod?: NamedObject;
+  /** With a pod: where it runs. */
+  readonly node?: { readonly name: string; readonly uid?: string };
+  readonly secret?: NamedObject;
+}

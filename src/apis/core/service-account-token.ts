@@ -3,27 +3,9 @@ import { formatTime } from "../../api/clock.ts";
 import { badRequest, conflict, invalid, notFound } from "../../api/errors.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
+import type { TokenGrant } from "../../authentication/contract.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import type { Part } from "../fields.ts";
-
-interface NamedObject {
-  readonly name: string;
-  readonly uid: string;
-}
-
-/** What a token is to be for. */
-interface Grant {
-  readonly namespace: string;
-  readonly account: NamedObject;
-  readonly audiences: readonly string[];
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  readonly expirationSeconds: number;
-  readonly warnAfterSeconds?: number;
-  readonly pod?: NamedObject;
-  readonly node?: { readonly name: string; readonly uid?: string };
-  readonly secret?: NamedObject;
-}
 
 export interface TokenRequestOptions {
   /** What tokens are for that are for nothing else. */
@@ -35,7 +17,7 @@ export interface TokenRequestOptions {
   readonly watchedExpirationSeconds: number;
   readonly extendedExpirationSeconds: number;
   /** @returns the signed token */
-  issue(grant: Grant): Promise<string>;
+  issue(grant: TokenGrant): Promise<string>;
 }
 
 const group = "authentication.k8s.io";
@@ -105,14 +87,14 @@ async function issue(options: TokenRequestOptions, registry: RegistryContext, re
 }
 
 /** A token that admission put into a pod may be used for longer than its pod was told. */
-function lifeOf(options: TokenRequestOptions, spec: Part, { pod }: Bound): Pick<Grant, "expirationSeconds" | "warnAfterSeconds"> {
+function lifeOf(options: TokenRequestOptions, spec: Part, { pod }: Bound): Pick<TokenGrant, "expirationSeconds" | "warnAfterSeconds"> {
   const { expirationSeconds } = spec;
   const isForUs = (spec.audiences as string[]).every((audience) => options.apiAudiences.includes(audience));
   const extended = options.extendExpiration && pod !== undefined && expirationSeconds === options.watchedExpirationSeconds && isForUs;
   return extended ? { expirationSeconds: options.extendedExpirationSeconds, warnAfterSeconds: expirationSeconds } : { expirationSeconds };
 }
 
-type Bound = Pick<Grant, "pod" | "node" | "secret">;
+type Bound = Pick<TokenGrant, "pod" | "node" | "secret">;
 
 async function boundTo(registry: RegistryContext, { namespace, name }: WriteRequest, ref: Part): Promise<Bound> {
   const { apiVersion = "", kind = "", name: boundName = "", uid: wanted = "" } = ref;

@@ -1,19 +1,15 @@
 /** Tokens that are bound to an account, and perhaps to a pod, a secret or a node. Source: pkg/serviceaccount's claims. */
 import { serviceAccountGroups, serviceAccountUser } from "../../api/service-account.ts";
 import type { UserInfo } from "../../api/user.ts";
+import type { NamedObject } from "../contract.ts";
 import type { LiveObject, LiveObjects } from "./live-objects.ts";
-
-interface Ref {
-  readonly name: string;
-  readonly uid: string;
-}
 
 export interface BoundClaims {
   readonly namespace: string;
-  readonly account: Ref;
-  readonly pod: Ref | undefined;
-  readonly secret: Ref | undefined;
-  readonly node: Ref | undefined;
+  readonly account: NamedObject;
+  readonly pod: NamedObject | undefined;
+  readonly secret: NamedObject | undefined;
+  readonly node: NamedObject | undefined;
   readonly jti: string;
 }
 
@@ -29,7 +25,7 @@ export function readBoundClaims(payload: Readonly<Record<string, unknown>>): Bou
   return { namespace: own.namespace, account, pod: readRef(own.pod), secret: readRef(own.secret), node: readRef(own.node), jti };
 }
 
-function readRef(value: unknown): Ref | undefined {
+function readRef(value: unknown): NamedObject | undefined {
   if (!isObject(value)) return undefined;
   const { name = "", uid = "" } = value;
   return typeof name === "string" && typeof uid === "string" ? { name, uid } : undefined;

@@ -1,5 +1,6 @@
 /** What stands in a service account's token. Source: pkg/serviceaccount's claims and legacy. */
 import { serviceAccountUser } from "../../api/service-account.ts";
+import type { NamedObject, TokenGrant } from "../contract.ts";
 
 /** Seconds. A pod's token of this life is one that was put there by admission: its holder may not read it again in time. */
 export const watchedExpirationSeconds = 3607;
@@ -9,30 +10,8 @@ export const extendedExpirationSeconds = 365 * 24 * 3600;
 /** Stands in the tokens of secrets, whatever the issuer is. */
 export const secretTokenIssuer = "kubernetes/serviceaccount";
 
-export interface NamedObject {
-  readonly name: string;
-  readonly uid: string;
-}
-
-/** What a token is for, and for how long. */
-export interface TokenGrant {
-  readonly namespace: string;
-  readonly account: NamedObject;
-  readonly audiences: readonly string[];
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  readonly expirationSeconds: number;
-  /** Seconds after which the token should have been read again. */
-  readonly warnAfterSeconds?: number;
-  readonly jti: string;
-  readonly pod?: NamedObject;
-  /** With a pod: where it runs. */
-  readonly node?: { readonly name: string; readonly uid?: string };
-  readonly secret?: NamedObject;
-}
-
-/** All but the issuer. */
-export function tokenClaims(grant: TokenGrant): Record<string, unknown> {
+/** All but the issuer. @param grant `jti` identifies the token */
+export function tokenClaims(grant: TokenGrant & { readonly jti: string }): Record<string, unknown> {
   const { namespace, account, audiences, jti, pod, node, secret, expirationSeconds, warnAfterSeconds } = grant;
   const now = Math.floor(grant.now / 1000);
   return {
