@@ -1,11 +1,12 @@
 /** `--authorization-mode`: which authorizers are asked, and in which order. Source: access-control §5.3. */
+import { nodeIdentity } from "../api/node-identity.ts";
 import type { UserInfo } from "../api/user.ts";
 import { abacAuthorizer, abacRules } from "./abac/abac.ts";
 import type { AbacPolicy } from "./abac/policy-file.ts";
 import { alwaysAllow, alwaysDeny } from "./always.ts";
 import type { Authorizer } from "./contract.ts";
 import { masters } from "./masters.ts";
-import { type NodeAuthorizerOptions, nodeAuthorizer, nodeIdentity } from "./node/node.ts";
+import { type NodeAuthorizerOptions, nodeAuthorizer } from "./node/node.ts";
 import type { NodeRelations } from "./node/relations.ts";
 import type { Policy } from "./rbac/policy.ts";
 import { aggregate, rbacAuthorizer, rulesFor } from "./rbac/rbac.ts";

@@ -47,6 +47,14 @@ relations.setVolume("pv", {
   metadata: { name: "pv" },
   spec: { claimRef: { namespace: "ns", name: "claim" }, csi: { nodeStageSecretRef: { namespace: "store", name: "stage" } } },
 });
+relations.setVolume("disk", {
+  metadata: { name: "disk" },
+  spec: { claimRef: { namespace: "ns", name: "claim" }, cinder: { secretRef: { name: "nowhere" } } },
+});
+relations.setVolume("image", {
+  metadata: { name: "image" },
+  spec: { claimRef: { namespace: "ns", name: "claim" }, rbd: { secretRef: { name: "near" } } },
+});
 relations.setVolume("free", { metadata: { name: "free" }, spec: { azureFile: { secretName: "free", secretNamespace: "store" } } });
 relations.setOwn("volumeattachment", "", "va", "n1");
 relations.setOwn("resourceslice", "", "slice", "n1");
@@ -77,6 +85,8 @@ const rows: [request: string, more: Partial<AuthorizationAttributes>, reason: st
   ...["initmap", "projectedmap"].map((name): [string, object, string] => [`watch /configmaps ${name}`, {}, yes]),
   ["get /secrets stage", { namespace: "store" }, yes],
   ["get /secrets free", { namespace: "store" }, unrelated],
+  ["get /secrets near", {}, yes],
+  ["get /secrets nowhere", {}, unrelated],
   ["get /secrets stolen", {}, unrelated],
   ["get /secrets other", {}, unrelated],
   ["get /secrets early", {}, unrelated],

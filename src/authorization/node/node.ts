@@ -2,6 +2,8 @@
  * The mode Node: what a kubelet may do for its node, with its own objects and with those its pods need; no opinion on all else.
  * Source: access-control §5.3, "Node authorizer"; upstream's node authorizer with the selector rules of 1.32.
  */
+import { nodeIdentity } from "../../api/node-identity.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { parseFieldSelector, requiresExactMatch } from "../../lib/selectors/field.ts";
 import { SelectorError } from "../../lib/selectors/selector-error.ts";
 import type { AuthorizationAttributes, Authorizer, Decision } from "../contract.ts";
@@ -19,18 +21,12 @@ export function nodeAuthorizer(relations: NodeRelations, options: NodeAuthorizer
   return (request) => {
     const node = nodeIdentity(request.user);
     if (node === undefined) return noOpinion;
-    if (node === "") return because(`unknown node for user ${JSON.stringify(request.user.name)}`);
+    if (node === "") return because(`unknown node for user ${quoteGo(request.user.name)}`);
     const special = request.isResourceRequest ? resources[`${request.group}/${request.resource}`] : undefined;
     const decided = special?.({ node, request, relations, options });
     if (decided !== undefined) return decided;
     return options.rules.some((rule) => ruleAllows(rule, request)) ? allow : noOpinion;
   };
-}
-
-/** @returns undefined for who is no node */
-export function nodeIdentity({ name, groups }: AuthorizationAttributes["user"]): string | undefined {
-  const prefix = "system:node:";
-  return name.startsWith(prefix) && groups.includes("system:nodes") ? name.slice(prefix.length) : undefined;
 }
 
 interface Case {

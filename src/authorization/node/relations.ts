@@ -3,7 +3,8 @@
  * Source: access-control §5.3, "Node authorizer".
  */
 import type { KubeObject } from "../../api/object.ts";
-import { podReferences, type ReferredKind, volumeSecrets } from "./pod-references.ts";
+import { isMirrorPod, podReferences, type ReferredKind } from "../../api/pod-references.ts";
+import { volumeSecrets } from "./volume-secrets.ts";
 
 /** Kinds whose objects name one node. */
 export type OwnKind = "pod" | "volumeattachment" | "resourceslice" | "podcertificaterequest";
@@ -40,7 +41,7 @@ export class NodeRelations {
     const node: string = pod?.spec?.nodeName ?? "";
     this.setOwn("pod", namespace, name, node);
     this.#references.delete(key);
-    if (pod === undefined || node === "") return;
+    if (pod === undefined || node === "" || isMirrorPod(pod)) return; // A mirror pod was made by its node, and opens nothing to it.
     const references = [...new Set([...podReferences(pod)].map(([kind, referred]) => keyOf(kind, namespace, referred)))];
     this.#references.set(key, references);
     for (const referred of references) this.#count(referred, node, 1);

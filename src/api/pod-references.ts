@@ -1,5 +1,5 @@
-/** What a pod's node must read, to run it. Source: upstream's node authorizer; the fields of PodSpec that name other objects. */
-import type { KubeObject } from "../../api/object.ts";
+/** What a pod's node must read, to run it. Source: the fields of PodSpec that name other objects; upstream's visitors of them. */
+import type { KubeObject } from "./object.ts";
 
 export type ReferredKind = "secret" | "configmap" | "persistentvolumeclaim" | "serviceaccount" | "resourceclaim";
 
@@ -20,11 +20,15 @@ const secretSources: readonly (readonly [source: string, field: string])[] = [
   ["storageos", "secretRef"],
 ];
 
-const mirror = "kubernetes.io/config.mirror";
+export const mirrorAnnotation = "kubernetes.io/config.mirror";
 
-/** Names in the pod's namespace. A mirror pod was made by its node, and opens nothing to it. */
+/** Whether a kubelet made the pod, to show one that it runs from a file. */
+export function isMirrorPod({ metadata }: KubeObject): boolean {
+  return metadata.annotations !== undefined && Object.hasOwn(metadata.annotations, mirrorAnnotation);
+}
+
+/** Names in the pod's namespace. */
 export function* podReferences({ metadata, spec = {}, status = {} }: KubeObject): Generator<readonly [kind: ReferredKind, name: string]> {
-  if (metadata.annotations?.[mirror] !== undefined) return;
   if ((spec.serviceAccountName ?? "") !== "") yield ["serviceaccount", spec.serviceAccountName];
   for (const { name } of list(spec.imagePullSecrets)) yield* named("secret", name);
   for (const field of ["initContainers", "containers", "ephemeralContainers"]) for (const each of list(spec[field])) yield* ofContainer(each);
@@ -72,30 +76,4 @@ function* named(kind: ReferredKind, name: string | undefined): Generator<readonl
 
 function list(value: unknown): Part[] {
   return Array.isArray(value) ? value : [];
-}
-
-/** Secrets that a persistent volume's node must read: source, field, and where the namespace stands. */
-const volumeSecretSources: readonly (readonly [source: string, field: string])[] = [
-  ["azureFile", "secretName"],
-  ["cephfs", "secretRef"],
-  ["cinder", "secretRef"],
-  ["csi", "nodePublishSecretRef"],
-  ["csi", "nodeStageSecretRef"],
-  ["csi", "nodeExpandSecretRef"],
-  ["flexVolume", "secretRef"],
-  ["iscsi", "secretRef"],
-  ["rbd", "secretRef"],
-  ["scaleIO", "secretRef"],
-  ["storageos", "secretRef"],
-];
-
-/** Where a reference names no namespace, it is the claim's. */
-export function volumeSecrets({ spec = {} }: KubeObject): { readonly namespace: string; readonly name: string }[] {
-  const home: string = spec.claimRef?.namespace ?? "";
-  return volumeSecretSources.flatMap(([source, field]) => {
-    const value: unknown = spec[source]?.[field];
-    if (typeof value === "string") return value === "" ? [] : [{ namespace: spec[source].secretNamespace || home, name: value }];
-    const { name = "", namespace = "" } = (value ?? {}) as { name?: string; namespace?: string };
-    return name === "" ? [] : [{ namespace: namespace === "" ? home : namespace, name }];
-  });
 }
