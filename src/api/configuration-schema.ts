@@ -15,7 +15,7 @@ export function listOf(items: Type): List {
 /** A field whose absence differs from its zero value, or whose Go type has another name than its schema tells. */
 export interface FieldForm {
   readonly type: Type;
-  readonly pointer?: true;
+  readonly pointer?: boolean;
   /** Names of the Go type, then of what its list holds. */
   readonly goTypes?: readonly string[];
 }

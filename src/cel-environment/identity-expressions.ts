@@ -3,6 +3,7 @@
  */
 import { CelError, type CelType, type CelValue, type Environment, type JsonValue, jsonValue } from "../lib/cel/index.ts";
 import { type DeclType, typeRegistry } from "../lib/cel/schema-types/index.ts";
+import { claimsValue } from "./claims-value.ts";
 import { type Compiled, compileExpression } from "./compile-expression.ts";
 import { claimsDecl, subjectAccessReviewDecl, userInfoDecl } from "./declared-types.ts";
 import { storedExpressions } from "./environments.ts";
@@ -18,13 +19,18 @@ export interface IdentityExpressions {
 
 export type IdentityResult = { readonly value: CelValue; readonly error?: undefined } | { readonly error: string; readonly value?: undefined };
 
-/** @param compile authentication says which type is wanted, and not which it got */
-function expressionsOver(name: string, decl: DeclType, compile = compileExpression): () => IdentityExpressions {
+interface Ways {
+  /** Authentication says which type is wanted, and not which it got. */
+  readonly compile?: typeof compileExpression;
+  readonly toValue?: (value: JsonValue) => CelValue;
+}
+
+function expressionsOver(name: string, decl: DeclType, { compile = compileExpression, toValue = jsonValue }: Ways = {}): () => IdentityExpressions {
   let made: IdentityExpressions | undefined;
   return () => {
     made ??= {
       compile: (text, returns) => compile(environment(), text, returns),
-      evaluate: (compiled, value) => evaluate(compiled, name, value),
+      evaluate: (compiled, value) => evaluate(compiled, name, toValue(value)),
     };
     return made;
   };
@@ -35,10 +41,13 @@ function expressionsOver(name: string, decl: DeclType, compile = compileExpressi
 }
 
 /** Over `claims`: a map from the names of claims to their values. */
-export const claimsExpressions = expressionsOver("claims", claimsDecl, compileTersely);
+export const claimsExpressions = expressionsOver("claims", claimsDecl, {
+  compile: compileTersely,
+  toValue: (claims) => claimsValue(claims as { readonly [name: string]: JsonValue }),
+});
 
 /** Over `user`: `username`, `uid`, `groups` and `extra`. */
-export const userExpressions = expressionsOver("user", userInfoDecl, compileTersely);
+export const userExpressions = expressionsOver("user", userInfoDecl, { compile: compileTersely });
 
 /** Over `request`: the spec of a SubjectAccessReview, which `reviewValue` makes. */
 export const reviewExpressions = expressionsOver("request", subjectAccessReviewDecl);
@@ -49,10 +58,10 @@ function compileTersely(environment: Environment, text: string, returns?: readon
   return { text, error: compiled.error.replace(/ but got .*$/, "") };
 }
 
-function evaluate(compiled: Compiled, name: string, value: JsonValue): IdentityResult {
+function evaluate(compiled: Compiled, name: string, value: CelValue): IdentityResult {
   if (compiled.program === undefined) return { error: compiled.error };
   try {
-    return { value: compiled.program.evaluate(new Map([[name, jsonValue(value)]]), { costLimit: perCallLimit }).value };
+    return { value: compiled.program.evaluate(new Map([[name, value]]), { costLimit: perCallLimit }).value };
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
     return { error: `expression '${compiled.text}' resulted in error: ${error.message}` };

@@ -349,7 +349,7 @@ class Checker {
     }
     if (range.kind === "map") return range.parameters as [CelType, CelType];
     if (range.kind === "parameter") this.#fits(dynType, range);
-    if (isDyn(range) || range.kind === "parameter") return [dynType, dynType];
+    if ((isDyn(range) && range.kind !== "any") || range.kind === "parameter") return [dynType, dynType];
     this.#issue(expr.range, `expression of type '${formatType(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`);
     return [errorType, errorType];
   }

@@ -1,5 +1,5 @@
 /** The expression language. Start with `standardEnvironment().extend(…)`; see README.md. */
-export type { Ast, Expr } from "./ast.ts";
+export { type Ast, children, type Expr } from "./ast.ts";
 export { type CheckedAst, qualifiedName, type Reference } from "./checker.ts";
 export { noHints, sizeOrUnknown } from "./cost/estimate.ts";
 export * from "./cost/range.ts";

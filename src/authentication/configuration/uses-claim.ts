@@ -1,0 +1,21 @@
+/** Which claims an expression reads, as far as upstream's rule on e-mail addresses looks. Source: pkg/apis/apiserver/validation. */
+import type { Compiled } from "../../cel-environment/index.ts";
+import { children, type Expr } from "../../lib/cel/index.ts";
+
+/** Whether `claims.<name>` or `claims.?<name>` stands somewhere; `claims["<name>"]` does not count. */
+export function usesClaim({ checked }: Compiled, name: string): boolean {
+  return checked !== undefined && reads(checked.root, name);
+}
+
+function reads(expr: Expr, name: string): boolean {
+  if (expr.kind === "select" && isClaims(expr.operand) && expr.field === name) return true;
+  if (expr.kind === "call" && expr.target === undefined && expr.name === "_?._") {
+    const [operand, field] = expr.args;
+    if (operand !== undefined && isClaims(operand) && field?.kind === "constant" && field.value === name) return true;
+  }
+  return children(expr).some((child) => reads(child, name));
+}
+
+function isClaims(expr: Expr): boolean {
+  return expr.kind === "identifier" && expr.name === "claims";
+}

@@ -1,0 +1,53 @@
+/** Claims of a token as expressions see them. Source: apiserver's oidc authenticator, pkg/cel/lazy. */
+import { CelDouble, CelList, CelMap, type CelValue, type JsonValue } from "../lib/cel/index.ts";
+import { unescapeName } from "../lib/cel/schema-types/index.ts";
+
+/** Every number is a double, and what cannot be written as a field is found under its escaped name: `claims.foo__dot__bar` is `foo.bar`. */
+export function claimsValue(claims: { readonly [name: string]: JsonValue }): CelValue {
+  return new ClaimMap(claims, unescapeName);
+}
+
+function claimValue(value: JsonValue): CelValue {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  if (typeof value === "number" || typeof value === "bigint") return new CelDouble(Number(value));
+  return Array.isArray(value) ? new ClaimList(value) : new ClaimMap(value as { readonly [key: string]: JsonValue }, nameWithin);
+}
+
+/** Within claims, what is no escape is a name as it stands. */
+function nameWithin(key: string): string {
+  return unescapeName(key) ?? key;
+}
+
+class ClaimList extends CelList {
+  readonly #items: readonly JsonValue[];
+  constructor(items: readonly JsonValue[]) {
+    super();
+    this.#items = items;
+  }
+  get size(): number {
+    return this.#items.length;
+  }
+  at(index: number): CelValue {
+    return claimValue(this.#items[index] as JsonValue);
+  }
+}
+
+class ClaimMap extends CelMap {
+  readonly #object: { readonly [key: string]: JsonValue };
+  readonly #nameOf: (key: string) => string | undefined;
+  constructor(object: { readonly [key: string]: JsonValue }, nameOf: (key: string) => string | undefined) {
+    super();
+    this.#object = object;
+    this.#nameOf = nameOf;
+  }
+  get size(): number {
+    return Object.keys(this.#object).length;
+  }
+  find(key: CelValue): CelValue | undefined {
+    const name = typeof key === "string" ? this.#nameOf(key) : undefined;
+    return name !== undefined && Object.hasOwn(this.#object, name) ? claimValue(this.#object[name] as JsonValue) : undefined;
+  }
+  keys(): readonly CelValue[] {
+    return Object.keys(this.#object);
+  }
+}
