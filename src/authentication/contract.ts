@@ -29,6 +29,19 @@ export type TokenAuthenticator = (token: string, audiences: readonly string[]) =
 
 export type TokenAnswer = AcceptedToken | { readonly problem: string } | undefined;
 
+/** Told of what caches of tokens do. */
+export interface TokenCacheObserver {
+  hit(): void;
+  /** A request whose token was not kept has its answer. */
+  missed(milliseconds: number): void;
+  /** @param change 1 when a request begins to wait for an answer that takes time, -1 when it has it */
+  waiting(change: 1 | -1): void;
+  /** The method behind is asked. */
+  fetching(): void;
+  /** @param ok whether it knew an answer, be it that nobody knows the token */
+  fetched(ok: boolean): void;
+}
+
 export interface NamedObject {
   readonly name: string;
   readonly uid: string;
@@ -48,4 +61,19 @@ export interface TokenGrant {
   /** With a pod: where it runs. */
   readonly node?: { readonly name: string; readonly uid?: string };
   readonly secret?: NamedObject;
+}
+
+/** A proxy that authenticates: callers are whom its headers name. Header names are in any case. */
+export interface RequestHeaderOptions {
+  /** PEM bundle of the authorities whose certificates make a proxy. Undefined: there is no proxy, and headers name nobody. */
+  readonly clientCaFile: string | undefined;
+  /** Common names that a proxy's certificate may have. None: any. */
+  readonly allowedNames: readonly string[];
+  /** The first with a value counts. */
+  readonly usernameHeaders: readonly string[];
+  /** The first with a value counts. */
+  readonly uidHeaders: readonly string[];
+  /** All values of all. */
+  readonly groupHeaders: readonly string[];
+  readonly extraHeaderPrefixes: readonly string[];
 }

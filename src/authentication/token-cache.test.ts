@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../testing/manual-clock.ts";
-import type { AcceptedToken, TokenAnswer } from "./contract.ts";
+import type { AcceptedToken, TokenAnswer, TokenCacheObserver } from "./contract.ts";
 import { tokenCache } from "./token-cache.ts";
 
 const user = { name: "ann", uid: "", groups: [], extra: new Map() };
@@ -78,4 +78,34 @@ test("ten thousand tokens leave as many as may be kept", async () => {
   assert.equal(asked(), 10_000);
   await ask("t0", ["a"]);
   assert.equal(asked(), 10_001);
+});
+
+test("that nobody knows a token is kept where it is asked for, a problem never", async () => {
+  const clock = manualClock();
+  let asked = 0;
+  const answers: TokenAnswer[] = [undefined, { problem: "down" }, { problem: "down" }, accepted()];
+  const ask = tokenCache(() => answers[asked++], { clock, acceptedMs: 0, unknownMs: 100 });
+  assert.deepEqual([await ask("t", ["a"]), await ask("t", ["a"])], [undefined, undefined]);
+  assert.equal(asked, 1);
+  clock.advance(100);
+  assert.deepEqual([await ask("t", ["a"]), await ask("t", ["a"])], [{ problem: "down" }, { problem: "down" }]);
+  assert.equal(asked, 3);
+});
+
+test("an observer is told of hits, misses, waits and answers", async () => {
+  const seen: string[] = [];
+  const observer: TokenCacheObserver = {
+    hit: () => seen.push("hit"),
+    missed: (ms) => seen.push(`missed ${ms}`),
+    waiting: (change) => seen.push(`waiting ${change}`),
+    fetching: () => seen.push("fetching"),
+    fetched: (ok) => seen.push(`fetched ${ok}`),
+  };
+  const clock = manualClock();
+  const ask = tokenCache(async (token) => (token === "bad" ? { problem: "no" } : accepted()), { clock, observer });
+  await Promise.all([ask("t", ["a"]), ask("t", ["a"])]);
+  await ask("t", ["a"]);
+  await ask("bad", ["a"]);
+  const first = ["fetching", "waiting 1", "waiting 1", "fetched true", "waiting -1", "missed 0", "waiting -1", "missed 0"];
+  assert.deepEqual(seen, [...first, "hit", "fetching", "waiting 1", "fetched false", "waiting -1", "missed 0"]);
 });

@@ -1,55 +1,81 @@
 /** Keeps what a token was worth for a moment, under a hash that nobody outside can compute. Source: access-control §5.2; apiserver's token cache. */
 import { createHmac, randomBytes } from "node:crypto";
 import type { Clock } from "../api/clock.ts";
-import type { AcceptedToken, TokenAnswer, TokenAuthenticator } from "./contract.ts";
+import type { AcceptedToken, TokenAnswer, TokenAuthenticator, TokenCacheObserver } from "./contract.ts";
 
 export interface TokenCacheOptions {
   readonly clock: Clock;
-  /** How long an acceptance is kept; refusals are not. */
-  readonly keptMs?: number;
+  /** How long an acceptance is kept; 0 keeps none. */
+  readonly acceptedMs?: number;
+  /** How long it is kept that nobody knows the token. Problems are not kept, since they may pass. */
+  readonly unknownMs?: number;
   /** Results kept at once; the oldest goes first. */
   readonly entriesMax?: number;
+  readonly observer?: TokenCacheObserver | undefined;
 }
 
 interface Kept {
-  readonly token: AcceptedToken;
+  readonly token: AcceptedToken | undefined;
   readonly until: number;
 }
 
 /** A token that several requests bring at once is looked at once. */
 export function tokenCache(authenticate: TokenAuthenticator, options: TokenCacheOptions): TokenAuthenticator {
-  const { clock, keptMs = 10_000, entriesMax = 4096 } = options;
+  const { clock, acceptedMs = 10_000, unknownMs = 0, entriesMax = 4096, observer } = options;
   const secret = randomBytes(32);
   const kept = new Map<string, Kept>();
   const pending = new Map<string, Promise<TokenAnswer>>();
 
   const keep = (key: string, answer: TokenAnswer): TokenAnswer => {
-    if (answer === undefined || "problem" in answer) return answer;
-    const until = Math.min(clock.now() + keptMs, answer.expiresAt ?? Number.POSITIVE_INFINITY);
+    const isProblem = answer !== undefined && "problem" in answer;
+    observer?.fetched(!isProblem);
+    const keptMs = answer === undefined ? unknownMs : acceptedMs;
+    if (isProblem || keptMs <= 0) return answer;
+    const until = Math.min(clock.now() + keptMs, answer?.expiresAt ?? Number.POSITIVE_INFINITY);
     kept.delete(key); // So that the map stays in the order of age.
     kept.set(key, { token: answer, until });
     if (kept.size > entriesMax) kept.delete(kept.keys().next().value as string);
     return answer;
   };
-  const look = (key: string, token: string, audiences: readonly string[]): TokenAnswer | Promise<TokenAnswer> => {
+  const fetch = (key: string, token: string, audiences: readonly string[]): TokenAnswer | Promise<TokenAnswer> => {
     const underWay = pending.get(key);
     if (underWay !== undefined) return underWay;
+    observer?.fetching();
     const answer = authenticate(token, audiences);
     if (!(answer instanceof Promise)) return keep(key, answer);
     const whole = answer.then((found) => keep(key, found)).finally(() => pending.delete(key));
     pending.set(key, whole);
     return whole;
   };
+  const look = (key: string, token: string, audiences: readonly string[]): TokenAnswer | Promise<TokenAnswer> => {
+    if (observer === undefined) return fetch(key, token, audiences);
+    const since = clock.now();
+    const answer = fetch(key, token, audiences);
+    if (!(answer instanceof Promise)) {
+      observer.missed(clock.now() - since);
+      return answer;
+    }
+    observer.waiting(1);
+    return answer.finally(() => {
+      observer.waiting(-1);
+      observer.missed(clock.now() - since);
+    });
+  };
   return (token, audiences) => {
     const key = keyOf(secret, token, audiences);
     const found = kept.get(key);
     if (found === undefined || found.until <= clock.now()) return look(key, token, audiences);
-    const holds = found.token.stillHolds?.() ?? true;
-    if (holds instanceof Promise) return holds.then((does) => (does ? found.token : look(key, token, audiences)));
-    if (holds) return found.token;
+    const holds = found.token?.stillHolds?.() ?? true;
+    if (holds instanceof Promise) return holds.then((does) => (does ? hit(found.token) : look(key, token, audiences)));
+    if (holds) return hit(found.token);
     kept.delete(key);
     return look(key, token, audiences); // Says why not.
   };
+
+  function hit(token: AcceptedToken | undefined): TokenAnswer {
+    observer?.hit();
+    return token;
+  }
 }
 
 /** Lengths stand between the parts, so that no two lists are written alike. */
