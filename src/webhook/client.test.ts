@@ -1,0 +1,287 @@
+/** Calls over real TLS on loopback, and what is said when they fail: Go's texts, taken down from its client. */
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import net, { type AddressInfo } from "node:net";
+import { before, test } from "node:test";
+import { createAuthority } from "../cli/x509.ts";
+import { startWebhookServer, type WebhookReply, type WebhookServer, type WebhookServerOptions } from "../testing/webhook-server.ts";
+import { checkAnswer, decodeAnswer } from "./answer.ts";
+import { type ClientOptions, webhookClient } from "./client.ts";
+import { type WebhookEndpoint, WebhookError, type WebhookErrorKind } from "./contract.ts";
+
+const review = { kind: "ConversionReview", apiVersion: "apiextensions.k8s.io/v1" };
+let other = "";
+before(async () => {
+  other = (await createAuthority({ subject: { commonName: "other" }, notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 })).cert;
+});
+
+interface Row {
+  readonly server?: WebhookServerOptions;
+  readonly endpoint?: (server: WebhookServer) => Partial<WebhookEndpoint>;
+  readonly options?: ClientOptions;
+  readonly timeoutMs?: number;
+  readonly reply?: WebhookReply;
+}
+
+async function attempt({ server: serverOptions = {}, endpoint, options, timeoutMs = 30_000, reply = review }: Row): Promise<string> {
+  const server = await startWebhookServer(() => reply, serverOptions);
+  const whom = { url: `${server.url}/c`, ca: server.ca, ...endpoint?.(server) };
+  try {
+    const client = webhookClient(whom, options);
+    try {
+      const answer = await client.post("{}", { timeoutMs });
+      return JSON.stringify(decodeAnswer(answer, review).value);
+    } catch (error) {
+      if (!(error instanceof WebhookError)) throw error;
+      return `${error.kind}: ${error.message.replaceAll(whom.url, "URL").replaceAll(String(server.port), "PORT")}`;
+    } finally {
+      client.close();
+    }
+  } finally {
+    await server.close();
+  }
+}
+
+const status = (code: number, text: string, headers: Record<string, string> = { "content-type": "text/plain" }): WebhookReply => {
+  return (response) => response.writeHead(code, headers).end(text);
+};
+const json = (value: object | string, code = 200): WebhookReply =>
+  status(code, typeof value === "string" ? value : JSON.stringify(value), { "content-type": "application/json" });
+const failure = { kind: "Status", apiVersion: "v1", status: "Failure", message: "no way", reason: "Forbidden" };
+const cannotUnmarshal = (what: string): string =>
+  `malformed: couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`.replaceAll(
+    "\\\\",
+    "\\",
+  );
+const never = (_response: ServerResponse): void => {};
+
+const rows: [what: string, row: Row, want: string | RegExp][] = [
+  ["all is well", {}, JSON.stringify(review)],
+  ["YAML", { reply: status(200, "kind: ConversionReview\n", { "content-type": "application/yaml" }) }, '{"kind":"ConversionReview"}'],
+  [
+    "an unknown authority",
+    { endpoint: () => ({ ca: other }) },
+    'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate signed by unknown authority',
+  ],
+  [
+    "the system's authorities",
+    { endpoint: () => ({ ca: undefined as unknown as string }) },
+    'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate signed by unknown authority',
+  ],
+  ["an unknown authority, and no care", { endpoint: () => ({ ca: other, insecureSkipTlsVerify: true }) }, JSON.stringify(review)],
+  [
+    "another name",
+    { server: { names: ["foo.example", "bar.example"] }, endpoint: ({ port }) => ({ url: `https://localhost:${port}/c` }) },
+    'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate is valid for foo.example, bar.example, not localhost',
+  ],
+  [
+    "a certificate for another name, and told so",
+    { server: { names: ["foo.example"] }, endpoint: () => ({ serverName: "foo.example" }) },
+    JSON.stringify(review),
+  ],
+  [
+    "no addresses",
+    { server: { names: ["foo.example"] } },
+    'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: cannot validate certificate for 127.0.0.1 because it doesn\'t contain any IP SANs',
+  ],
+  [
+    "another address",
+    { server: { names: ["127.0.0.2"] } },
+    'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate is valid for 127.0.0.2, not 127.0.0.1',
+  ],
+  [
+    "no names",
+    { server: { names: [] }, endpoint: ({ port }) => ({ url: `https://localhost:${port}/c` }) },
+    'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate is not valid for any names, but wanted to match localhost',
+  ],
+  [
+    "a certificate that has expired",
+    { server: { notBefore: Date.now() - 7_200_000, notAfter: Date.now() - 3_600_000 } },
+    /^tls: Post "URL\?timeout=30s": tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time \S{20} is after \S{20}$/,
+  ],
+  [
+    "a service's address",
+    {
+      server: { names: ["a.b.svc"] },
+      endpoint: ({ port }) => ({ url: "https://a.b.svc:443/c", resolve: () => ({ host: "127.0.0.1", port }) }),
+    },
+    JSON.stringify(review),
+  ],
+  [
+    "a service without address",
+    {
+      endpoint: () => ({
+        url: "https://a.b.svc:443/c",
+        resolve() {
+          throw new Error('service "a" not found');
+        },
+      }),
+    },
+    'resolve: Post "https://a.b.svc/c?timeout=30s": service "a" not found',
+  ],
+  [
+    "nobody there",
+    { endpoint: () => ({ url: "https://127.0.0.1:1/c" }) },
+    'connect: Post "URL?timeout=30s": dial tcp 127.0.0.1:1: connect: connection refused',
+  ],
+  [
+    "no such host",
+    { endpoint: () => ({ url: "https://no-such-host.invalid/c" }) },
+    /^connect: Post "URL\?timeout=30s": dial tcp: lookup no-such-host.invalid: (?:no such host|server misbehaving)$/,
+  ],
+  ["no answer", { timeoutMs: 100, reply: never }, 'timeout: Post "URL?timeout=100ms": context deadline exceeded'],
+  [
+    "half an answer",
+    { timeoutMs: 100, reply: (response) => void response.write("{") },
+    "timeout: unexpected error when reading response body. Please retry. Original error: context deadline exceeded",
+  ],
+  ["closed without an answer", { reply: (response) => void response.socket?.end() }, 'closed: Post "URL?timeout=30s": EOF'],
+  [
+    "closed in the midst of one",
+    { reply: (response) => void response.writeHead(200, { "content-length": "100" }).write("{", () => response.socket?.end()) },
+    "closed: unexpected error when reading response body. Please retry. Original error: unexpected EOF",
+  ],
+  [
+    "an answer that is too large",
+    { options: { answerBytesMax: 1000 }, reply: json({ text: "x".repeat(1000) }) },
+    "tooLarge: the response of the webhook is larger than 1000 bytes",
+  ],
+  [
+    "no HTTP",
+    { reply: (response) => void response.socket?.end("hello\r\n\r\n") },
+    /^malformed: Post "URL\?timeout=30s": net\/http: HTTP\/1.x transport connection broken: /,
+  ],
+  [
+    "a redirect, which is not followed",
+    { reply: status(302, "", { location: "https://127.0.0.1:1/" }) },
+    "status: the server responded with the status code 302 but did not return more information",
+  ],
+  ["400", { reply: status(400, "some text") }, "status: the server rejected our request for an unknown reason"],
+  ["403", { reply: status(403, " some text\n") }, "status: some text"],
+  ["403 in JSON", { reply: json('{"a":1}', 403) }, "status: unknown"],
+  ["404", { reply: status(404, "some text") }, "status: the server could not find the requested resource"],
+  ["406 in JSON", { reply: json('{"a":1}', 406) }, "status: the server was unable to respond with a content type that the client supports"],
+  ["406", { reply: status(406, "some text") }, "status: some text"],
+  ["500", { reply: status(500, "some text") }, 'status: an error on the server ("some text") has prevented the request from succeeding'],
+  ["500 in JSON", { reply: json(review, 500) }, 'status: an error on the server ("unknown") has prevented the request from succeeding'],
+  ["503", { reply: status(503, "") }, "status: the server is currently unable to handle the request"],
+  ["a Status", { reply: json(failure, 400) }, "status: no way"],
+  [
+    "a Status of success, and 400",
+    { reply: json({ ...failure, status: "Success" }, 400) },
+    "status: the server rejected our request for an unknown reason",
+  ],
+  ["nothing", { reply: json("") }, "malformed: 0-length response with status code: 200 and content type: application/json"],
+  ["nothing, and 204", { reply: status(204, "") }, "malformed: 0-length response with status code: 204 and content type: text/plain"],
+  ["garbage", { reply: json("garbage") }, cannotUnmarshal("string")],
+  ["a list", { reply: json("[]") }, cannotUnmarshal("array")],
+  [
+    "JSON, and more",
+    { reply: json(`${JSON.stringify(review)} x`) },
+    "malformed: couldn't get version/kind; json parse error: invalid character 'x' after top-level value",
+  ],
+];
+
+for (const [what, row, want] of rows) {
+  test(`a webhook: ${what}`, async () => {
+    const told = await attempt(row);
+    if (typeof want === "string") assert.equal(told, want);
+    else assert.match(told, want);
+  });
+}
+
+/** What a server that speaks no TLS does with a connection. */
+const rawRows: [what: string, accept: (socket: net.Socket) => void, kind: WebhookErrorKind, message: string][] = [
+  ["answers in HTTP", (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"), "tls", "http: server gave HTTP response to HTTPS client"],
+  ["closes", (socket) => socket.destroy(), "closed", "EOF"],
+  ["says nothing", () => {}, "timeout", "context deadline exceeded"],
+];
+
+for (const [what, accept, kind, message] of rawRows) {
+  test(`a server that ${what}`, async () => {
+    const sockets = new Set<net.Socket>();
+    const server = net.createServer((socket) => {
+      sockets.add(socket.on("error", () => {}));
+      accept(socket);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/c`;
+    const client = webhookClient({ url, insecureSkipTlsVerify: true });
+    await assert.rejects(client.post("{}", { timeoutMs: kind === "timeout" ? 100 : 30_000 }), (error: WebhookError) => {
+      const timeout = kind === "timeout" ? "100ms" : "30s";
+      assert.deepEqual([error.kind, error.message], [kind, `Post "${url}?timeout=${timeout}": ${message}`]);
+      return true;
+    });
+    client.close();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+}
+
+test("what is sent", async () => {
+  const server = await startWebhookServer(() => review);
+  const endpoint = { url: `${server.url}/conv`, ca: server.ca, headers: { "x-a": "b" } };
+  const withToken = webhookClient({ ...endpoint, token: "t" });
+  await withToken.post('{"a":1}', { timeoutMs: 1500, headers: { "x-c": "d" } });
+  const withPassword = webhookClient({ ...endpoint, basic: { username: "u", password: "p" } });
+  await withPassword.post(new TextEncoder().encode("{}"), { timeoutMs: 30_000 });
+  const [first, second] = server.requests;
+  assert.equal(first?.path, "/conv?timeout=1.5s");
+  assert.deepEqual(
+    ["accept", "content-type", "content-length", "user-agent", "authorization", "x-a", "x-c"].map((name) => first?.headers[name]),
+    ["application/json, */*", "application/json", "7", "kube-apiserver-admission", "Bearer t", "b", "d"],
+  );
+  assert.deepEqual([second?.headers.authorization, second?.text], ["Basic dTpw", "{}"]);
+  withToken.close();
+  withPassword.close();
+  await server.close();
+});
+
+test("connections are kept, and one that is gone is made anew", async () => {
+  const server = await startWebhookServer(() => review);
+  const client = webhookClient({ url: server.url, ca: server.ca });
+  for (let calls = 0; calls < 3; calls++) checkAnswer(await client.post("{}", { timeoutMs: 30_000 }));
+  assert.equal(server.connections(), 1);
+  server.drop();
+  checkAnswer(await client.post("{}", { timeoutMs: 30_000 }));
+  assert.equal(server.connections(), 2);
+  client.close();
+  await server.close();
+});
+
+test("an answer that asks to come again is asked for again", async () => {
+  let calls = 0;
+  const server = await startWebhookServer(() => {
+    calls++;
+    return calls < 3 ? status(503, "", { "retry-after": "0" }) : review;
+  });
+  const client = webhookClient({ url: server.url, ca: server.ca });
+  checkAnswer(await client.post("{}", { timeoutMs: 30_000 }));
+  assert.equal(calls, 3);
+  client.close();
+  await server.close();
+});
+
+test("a call that waits to come again ends in time", async () => {
+  assert.match(
+    await attempt({ timeoutMs: 100, reply: status(429, "", { "retry-after": "10" }) }),
+    /^timeout: Post "URL\?timeout=100ms": context deadline exceeded$/,
+  );
+});
+
+test("a call can be canceled", async () => {
+  const controller = new AbortController();
+  const server = await startWebhookServer(() => {
+    controller.abort();
+    return never;
+  });
+  const client = webhookClient({ url: server.url, ca: server.ca });
+  await assert.rejects(client.post("{}", { timeoutMs: 30_000, signal: controller.signal }), { kind: "canceled" });
+  client.close();
+  await server.close();
+});
+
+test("a bundle that is none is told when the client is made", () => {
+  const message = "unable to load root certificates: unable to parse bytes as PEM block";
+  assert.throws(() => webhookClient({ url: "https://127.0.0.1", ca: "x" }), { message });
+});

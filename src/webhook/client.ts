@@ -1,0 +1,273 @@
+/** Calls a webhook over HTTP/1.1, with connections that are kept. Source: client-go's rest client, as k8s.io/apiserver's util/webhook uses it. */
+import { readFile } from "node:fs/promises";
+import http from "node:http";
+import https from "node:https";
+import type net from "node:net";
+import { createSecureContext } from "node:tls";
+import type { Clock } from "../api/clock.ts";
+import { systemClock } from "../api/clock.ts";
+import { formatDuration } from "../lib/duration/duration.ts";
+import { quoteGo } from "../lib/json/quote.ts";
+import { retryAfterSeconds } from "./answer.ts";
+import { connect, streamError } from "./connect.ts";
+import { type Address, type PostOptions, type WebhookAnswer, type WebhookClient, type WebhookEndpoint, WebhookError } from "./contract.ts";
+
+export interface ClientOptions {
+  /** Most that an answer may have. Ours: upstream reads any. */
+  readonly answerBytesMax?: number;
+  /** Most connections at a time; further calls wait, within their time limit. */
+  readonly connectionsMax?: number;
+  readonly userAgent?: string;
+  readonly clock?: Clock;
+}
+
+const defaults = { answerBytesMax: 64 << 20, connectionsMax: 64, userAgent: "kube-apiserver-admission", clock: systemClock };
+/** How long a connection that nobody uses is kept. */
+const idleMs = 90_000;
+const retriesMax = 10;
+
+/**
+ * @throws Error when the endpoint's certificates cannot be read: `unable to load root certificates: unable to parse bytes as PEM block`,
+ *   `tls: failed to find any PEM data in certificate input`
+ */
+export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions = {}): WebhookClient {
+  const settings = { ...defaults, ...options };
+  const url = new URL(endpoint.url);
+  const agent = agentFor(endpoint, url, settings.connectionsMax);
+  const token = tokenReader(endpoint, settings.clock);
+  return {
+    async post(body, options) {
+      const deadline = withDeadline(options);
+      const target = withTimeout(url, options.timeoutMs);
+      const authorization = await authorizationOf(endpoint, token);
+      const headers = {
+        accept: "application/json, */*",
+        "content-type": "application/json",
+        "user-agent": settings.userAgent,
+        ...endpoint.headers,
+        ...(authorization !== undefined && { authorization }),
+        ...options.headers,
+        "content-length": String(Buffer.byteLength(body)),
+      };
+      const call: Call = { url: target, agent, headers, body, answerBytesMax: settings.answerBytesMax, signal: deadline.signal };
+      try {
+        return await retrying(call, settings.clock);
+      } catch (error) {
+        throw explained(error, call);
+      } finally {
+        deadline.clear();
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** Go's two ways of writing where it goes: the path is never empty. */
+function withTimeout(url: URL, timeoutMs: number): URL {
+  const target = new URL(url);
+  target.searchParams.set("timeout", formatDuration(BigInt(Math.round(timeoutMs)) * 1_000_000n));
+  return target;
+}
+
+interface Deadline {
+  readonly signal: AbortSignal;
+  clear(): void;
+}
+
+/** Aborted with the WebhookError that it is for. */
+function withDeadline({ timeoutMs, signal }: PostOptions): Deadline {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new WebhookError("timeout", "context deadline exceeded")), timeoutMs);
+  const cancel = (): void => controller.abort(new WebhookError("canceled", "context canceled"));
+  if (signal?.aborted) cancel();
+  signal?.addEventListener("abort", cancel, { once: true });
+  return {
+    signal: controller.signal,
+    clear() {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", cancel);
+    },
+  };
+}
+
+interface Call {
+  readonly url: URL;
+  readonly agent: http.Agent;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+  readonly answerBytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+/** Again, for as long as the answer asks for it. Source: client-go's rest/with_retry.go */
+async function retrying(call: Call, clock: Clock): Promise<WebhookAnswer> {
+  for (let retries = 0; ; retries++) {
+    const answer = await once(call);
+    const seconds = answer.status === 429 || answer.status >= 500 ? retryAfterSeconds(answer) : undefined;
+    if (seconds === undefined || retries === retriesMax) return answer;
+    await pause(seconds * 1000, call.signal, clock);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      cancel();
+      reject(signal.reason);
+    };
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener("abort", abort);
+      resolve();
+    });
+    signal.addEventListener("abort", abort, { once: true });
+  });
+}
+
+/** A kept connection may have been closed while the request was on its way; then a fresh one is tried. */
+async function once(call: Call): Promise<WebhookAnswer> {
+  try {
+    return await exchange(call);
+  } catch (error) {
+    if (!(error instanceof StaleConnection)) throw error;
+    call.signal.throwIfAborted();
+    return await exchange({ ...call, headers: { ...call.headers, connection: "close" }, agent: call.agent }).catch((again: unknown) => {
+      throw again instanceof StaleConnection ? again.cause : again;
+    });
+  }
+}
+
+class StaleConnection extends Error {}
+
+function exchange({ url, agent, headers, body, answerBytesMax, signal }: Call): Promise<WebhookAnswer> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const send = url.protocol === "http:" ? http.request : https.request;
+    const request = send(url, { method: "POST", agent, headers });
+    let answered = false;
+    const abort = (): void => {
+      request.destroy(signal.reason);
+      reject(answered ? new UnfinishedAnswer("the call was ended", { cause: signal.reason }) : signal.reason);
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    request.on("error", (error) => {
+      const stale = request.reusedSocket && !answered && (error as NodeJS.ErrnoException).code !== undefined;
+      reject(stale ? new StaleConnection("the kept connection is gone", { cause: error }) : error);
+    });
+    request.on("close", () => signal.removeEventListener("abort", abort));
+    request.on("response", (response) => {
+      answered = true;
+      readBody(response, answerBytesMax).then((read) => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: read });
+      }, reject);
+    });
+    request.end(body);
+  });
+}
+
+async function readBody(response: http.IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of response) {
+      bytes += (piece as Buffer).length;
+      if (bytes > bytesMax) {
+        response.destroy();
+        throw new WebhookError("tooLarge", `the response of the webhook is larger than ${bytesMax} bytes`);
+      }
+      pieces.push(piece as Buffer);
+    }
+  } catch (error) {
+    if (error instanceof WebhookError && error.kind === "tooLarge") throw error;
+    throw new UnfinishedAnswer("the answer ended early", { cause: error });
+  }
+  return Buffer.concat(pieces);
+}
+
+class UnfinishedAnswer extends Error {}
+
+/** Any failure as Go words it. Mistakes of ours stay what they are. */
+function explained(error: unknown, { url, signal }: Call): unknown {
+  if (error instanceof UnfinishedAnswer) {
+    const cause = signal.aborted ? signal.reason : error.cause;
+    const { kind, message } =
+      cause instanceof WebhookError ? cause : (streamError(cause as NodeJS.ErrnoException) ?? new WebhookError("closed", "unexpected EOF"));
+    const text = message === "EOF" ? "unexpected EOF" : message;
+    return new WebhookError(kind, `unexpected error when reading response body. Please retry. Original error: ${text}`);
+  }
+  const reason = signal.aborted ? signal.reason : error;
+  const told = reason instanceof WebhookError ? reason : streamError(reason as NodeJS.ErrnoException);
+  if (told === undefined) return error;
+  return told.kind === "tooLarge" ? told : new WebhookError(told.kind, `Post ${quoteGo(url.href)}: ${told.message}`);
+}
+
+/** Opens connections by `connect`, and keeps them. */
+function agentFor(endpoint: WebhookEndpoint, url: URL, connectionsMax: number): http.Agent {
+  const settings = { keepAlive: true, maxSockets: connectionsMax, maxFreeSockets: connectionsMax, timeout: idleMs };
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const port = Number(url.port || (url.protocol === "http:" ? 80 : 443));
+  const overTls =
+    url.protocol === "http:"
+      ? undefined
+      : {
+          context: secureContext(endpoint),
+          serverName: endpoint.serverName ?? host,
+          insecureSkipTlsVerify: endpoint.insecureSkipTlsVerify ?? false,
+        };
+  const open = async (): Promise<net.Socket> => {
+    const address = endpoint.resolve === undefined ? { host, port } : await resolved(endpoint.resolve);
+    return connect({ ...address, ...(overTls !== undefined && { tls: overTls }) });
+  };
+  const agent = url.protocol === "http:" ? new http.Agent(settings) : new https.Agent(settings);
+  agent.createConnection = (_options, done): undefined => {
+    open().then(
+      (socket) => done?.(null, socket),
+      (error: unknown) => done?.(error as Error, undefined as unknown as net.Socket),
+    );
+  };
+  return agent;
+}
+
+async function resolved(resolve: () => Promise<Address> | Address): Promise<Address> {
+  try {
+    return await resolve();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new WebhookError("resolve", error.message);
+  }
+}
+
+function secureContext({ ca, cert, key }: WebhookEndpoint): ReturnType<typeof createSecureContext> {
+  if (ca !== undefined && !ca.includes("-----BEGIN ")) throw new Error("unable to load root certificates: unable to parse bytes as PEM block");
+  return createSecureContext({ ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert, key }), allowPartialTrustChain: true });
+}
+
+async function authorizationOf({ basic }: WebhookEndpoint, token: () => Promise<string | undefined>): Promise<string | undefined> {
+  const bearer = await token();
+  if (bearer !== undefined) return `Bearer ${bearer}`;
+  return basic === undefined ? undefined : `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}`;
+}
+
+const tokenFileMs = 60_000;
+
+/** A file that cannot be read any more: the last token that was there stays, as client-go's cache has it. */
+function tokenReader({ token, tokenFile }: WebhookEndpoint, clock: Clock): () => Promise<string | undefined> {
+  let current = token;
+  let readAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (tokenFile === undefined || clock.now() - readAt < tokenFileMs) return current;
+    readAt = clock.now();
+    current = await readToken(tokenFile, current);
+    return current;
+  };
+}
+
+async function readToken(file: string, last: string | undefined): Promise<string> {
+  try {
+    const text = (await readFile(file, "utf8")).trim();
+    if (text === "" && last === undefined) throw new WebhookError("connect", `read empty token from file ${quoteGo(file)}`);
+    return text === "" ? (last as string) : text;
+  } catch (error) {
+    if (last !== undefined && error instanceof Error && "code" in error) return last;
+    throw error;
+  }
+}

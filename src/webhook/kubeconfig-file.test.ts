@@ -1,0 +1,147 @@
+/** Kubeconfigs of webhooks, and client-go's complaints about them, taken down from its loader. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { readWebhookKubeconfig } from "./kubeconfig-file.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "coxswain-kubeconfig-"));
+after(() => rmSync(directory, { recursive: true }));
+writeFileSync(join(directory, "ca.pem"), "x");
+writeFileSync(join(directory, "tok"), "tok\n");
+
+const context = "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n";
+const cluster = "clusters: [{name: c, cluster: {server: https://a}}]\n";
+const user = "users: [{name: u, user: {token: t}}]\n";
+const of = (fields: string, whose = user): string => `${context}clusters: [{name: c, cluster: {${fields}}}]\n${whose}`;
+const as = (fields: string): string => `${context}${cluster}users: [{name: u, user: {${fields}}}]\n`;
+const none = "invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable";
+const loading = `error loading config file "${directory}/kc": `;
+const noKind = (what: string): string =>
+  `${loading}couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+
+/** The endpoint, or the complaint. */
+const rows: [what: string, text: string, want: object | string][] = [
+  ["empty", "", none],
+  ["garbage", "garbage", noKind("string")],
+  ["a list", "[]", noKind("array")],
+  ["no YAML", "a: b: c", `${loading}yaml: mapping values are not allowed in this context`],
+  ["an empty object", "{}", none],
+  [
+    "JSON",
+    JSON.stringify({
+      "current-context": "x",
+      contexts: [{ name: "x", context: { cluster: "c" } }],
+      clusters: [{ name: "c", cluster: { server: "https://a" } }],
+    }),
+    { url: "https://a" },
+  ],
+  [
+    "another version",
+    "apiVersion: v2\nkind: Config\n",
+    `${loading}no kind "Config" is registered for version "v2" in scheme "pkg/runtime/scheme.go:111"`,
+  ],
+  ["another kind", "apiVersion: v1\nkind: Pod\n", `${loading}no kind "Pod" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"`],
+  ["no current context", cluster, none],
+  ["no current context, among others", `contexts: [{name: x, context: {cluster: c, user: u}}]\n${cluster}${user}`, none],
+  [
+    "a context that is none",
+    `current-context: true\n${cluster}`,
+    `${loading}json: cannot unmarshal bool into Go struct field Config.current-context of type string`,
+  ],
+  [
+    "a context that is missing",
+    `current-context: z\n${cluster}`,
+    "invalid configuration: [context was not found for specified context: z, cluster has no server defined]",
+  ],
+  ["a cluster that is missing", `${context}${user}`, none],
+  [
+    "a cluster that is missing, and more",
+    `${context}users: [{name: u, user: {token: t, username: a}}]\n`,
+    "invalid configuration: [more than one authentication method found for u; found [token basicAuth], only one is allowed, cluster has no server defined]",
+  ],
+  ["a user that is missing", `${context}${cluster}`, { url: "https://a" }],
+  [
+    "a cluster that is no text",
+    "contexts: [{name: x, context: {cluster: 1}}]\n",
+    `${loading}json: cannot unmarshal number into Go struct field Context.contexts.context.cluster of type string`,
+  ],
+  ["no server", of("tls-server-name: a"), 'invalid configuration: no server found for cluster "c"'],
+  [
+    "two methods",
+    as("token: t, username: a"),
+    "invalid configuration: more than one authentication method found for u; found [token basicAuth], only one is allowed",
+  ],
+  [
+    "an authority's file that is missing",
+    of("server: https://a, certificate-authority: nope.pem"),
+    `invalid configuration: unable to read certificate-authority ${directory}/nope.pem for c due to open ${directory}/nope.pem: no such file or directory`,
+  ],
+  [
+    "an authority twice",
+    of("server: https://a, certificate-authority: ca.pem, certificate-authority-data: eA=="),
+    "invalid configuration: certificate-authority-data and certificate-authority are both specified for c. certificate-authority-data will override.",
+  ],
+  [
+    "a certificate twice",
+    as("client-certificate: ca.pem, client-certificate-data: eA==, client-key: ca.pem, client-key-data: eA=="),
+    "invalid configuration: [client-cert-data and client-cert are both specified for u. client-cert-data will override., client-key-data and client-key are both specified for u; client-key-data will override]",
+  ],
+  [
+    "no key",
+    as("client-certificate: ca.pem"),
+    "invalid configuration: client-key-data or client-key must be specified for u to use the clientCert authentication method.",
+  ],
+  [
+    "files that are missing",
+    as("client-certificate: nope, client-key: nokey"),
+    `invalid configuration: [unable to read client-cert ${directory}/nope for u due to open ${directory}/nope: no such file or directory, unable to read client-key ${directory}/nokey for u due to open ${directory}/nokey: no such file or directory]`,
+  ],
+  ["a token's file that is missing", as("tokenFile: nope"), `open ${directory}/nope: no such file or directory`],
+  ["a token's file", as("tokenFile: tok"), { url: "https://a", token: "tok", tokenFile: `${directory}/tok` }],
+  ["a token, and its file", as("token: t, tokenFile: tok"), { url: "https://a", token: "t" }],
+  ["a password", as("username: a, password: b"), { url: "https://a", basic: { username: "a", password: "b" } }],
+  ["certificates as data", as("client-certificate-data: eA==, client-key-data: eQ=="), { url: "https://a", cert: "x", key: "y" }],
+  ["certificates as files", as("client-certificate: ca.pem, client-key: ca.pem"), { url: "https://a", cert: "x", key: "x" }],
+  [
+    "an authority",
+    of("server: https://a, certificate-authority: ca.pem, tls-server-name: b"),
+    { url: "https://a", ca: "x", serverName: "b", token: "t" },
+  ],
+  ["no TLS, and so no token", of("server: http://a"), { url: "http://a" }],
+  ["a host alone", of("server: 'a:80'"), { url: "http://a" }],
+  ["a path", of("server: 'https://a/b/c?d=e#f'"), { url: "https://a/b/c", token: "t" }],
+  ["no care", of("server: https://a, insecure-skip-tls-verify: true"), { url: "https://a", insecureSkipTlsVerify: true, token: "t" }],
+  [
+    "no care, and an authority",
+    of("server: https://a, insecure-skip-tls-verify: true, certificate-authority-data: eA=="),
+    "specifying a root certificates file with the insecure flag is not allowed",
+  ],
+  [
+    "a proxy",
+    of("server: https://a, proxy-url: 'http://p'"),
+    `invalid configuration: invalid 'proxy-url' "http://p" for cluster "c": proxies are not supported`,
+  ],
+  ["a program", as("exec: {command: a}"), "invalid configuration: exec plugins are not supported, but u has one"],
+  ["groups without a user", as("as-groups: [a]"), "invalid configuration: requesting uid, groups or user-extra for u without impersonating a user"],
+  ["fields that nobody knows", `wrong: x\n${context}${cluster}${user}`, { url: "https://a", token: "t" }],
+  [
+    "no base64",
+    "clusters: [{name: c, cluster: {server: 'https://a', certificate-authority-data: '%'}}]\n",
+    `${loading}illegal base64 data at input byte 0`,
+  ],
+];
+
+for (const [what, text, want] of rows) {
+  test(`a kubeconfig: ${what}`, async () => {
+    const file = join(directory, "kc");
+    writeFileSync(file, text);
+    if (typeof want === "string") await assert.rejects(readWebhookKubeconfig(file), { message: want });
+    else assert.deepEqual(await readWebhookKubeconfig(file), want);
+  });
+}
+
+test("a kubeconfig that is not there", async () => {
+  await assert.rejects(readWebhookKubeconfig(`${directory}/none`), { message: `stat ${directory}/none: no such file or directory` });
+});

@@ -1,0 +1,56 @@
+/** What is tried again, and after how long. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { WebhookError } from "./contract.ts";
+import { withBackoff } from "./retry.ts";
+
+const answered = (code: number, reason: string, retryAfterSeconds = 0): WebhookError =>
+  new WebhookError("status", reason, { code, reason, retryAfterSeconds });
+
+const rows: [what: string, error: Error, tries: number][] = [
+  ["a connection that was reset", new WebhookError("reset", "x"), 5],
+  ["500", answered(500, "InternalError"), 5],
+  ["504", answered(504, "Timeout"), 5],
+  ["429", answered(429, "TooManyRequests"), 5],
+  ["an answer that asks for it", answered(503, "ServiceUnavailable", 1), 5],
+  ["503", answered(503, "ServiceUnavailable"), 1],
+  ["nobody there", new WebhookError("connect", "x"), 1],
+  ["no answer in time", new WebhookError("timeout", "x"), 1],
+  ["403", answered(403, "Forbidden"), 1],
+  ["a mistake of ours", new TypeError("x"), 1],
+];
+
+for (const [what, error, want] of rows) {
+  test(`${what}: tried ${want} times`, async () => {
+    let tries = 0;
+    const call = (): Promise<never> => {
+      tries++;
+      return Promise.reject(error);
+    };
+    await assert.rejects(withBackoff({ initialDelayMs: 0 }, call), error);
+    assert.equal(tries, want);
+  });
+}
+
+test("pauses grow, and get up to a fifth on top", async () => {
+  const pauses: number[] = [];
+  const clock = {
+    now: () => 0,
+    after(ms: number, run: () => void): () => void {
+      pauses.push(Math.round(ms));
+      queueMicrotask(run);
+      return () => {};
+    },
+  };
+  await assert.rejects(withBackoff({ initialDelayMs: 500, clock, random: () => 0.5 }, () => Promise.reject(new WebhookError("reset", "x"))));
+  assert.deepEqual(pauses, [550, 825, 1238, 1856]);
+});
+
+test("the first that succeeds counts, and an abort ends the waiting", async () => {
+  let tries = 0;
+  assert.equal(await withBackoff({ initialDelayMs: 0 }, async () => (++tries < 3 ? Promise.reject(new WebhookError("reset", "x")) : tries)), 3);
+  const controller = new AbortController();
+  const waiting = withBackoff({ initialDelayMs: 1e6, signal: controller.signal }, () => Promise.reject(new WebhookError("reset", "x")));
+  setImmediate(() => controller.abort());
+  await assert.rejects(waiting, { kind: "reset" });
+});
