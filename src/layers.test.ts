@@ -18,7 +18,7 @@ const layers: [part: string, allowed: readonly string[]][] = [
   ["registry", ["api", "lib", "resource", "watch-cache", "contract"]],
   ["admission", ["api", "lib", "resource", "contract"]],
   ["authentication", ["api", "lib", "cel-environment", "webhook", "contract"]],
-  ["authorization", ["api", "lib", "watch-cache", "webhook", "contract"]],
+  ["authorization", ["api", "lib", "watch-cache", "cel-environment", "webhook", "contract"]],
   ["apis", ["api", "lib", "resource", "registry", "webhook", "contract"]],
   ["controllers", ["api", "lib", "resource", "registry", "watch-cache", "webhook", "contract"]],
   ["boot", ["api", "lib", "resource", "registry", "watch-cache", "authorization", "contract"]],

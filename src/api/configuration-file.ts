@@ -5,6 +5,7 @@ import { type Decoded, DecodeError, decodeDocument } from "../lib/schema/decode.
 import type { Struct } from "../lib/schema/schema.ts";
 import { decodeYaml, strictYamlError, YamlError } from "../lib/yaml/decode.ts";
 import type { FieldErrors } from "./field-errors.ts";
+import { parseGroupVersion } from "./object.ts";
 
 export interface ConfigurationKind {
   /** `apiserver.config.k8s.io/v1` */
@@ -43,6 +44,7 @@ export function decodeConfiguration(bytes: Buffer, kinds: readonly Configuration
   const { document, strictErrors, apiVersion, kind } = readText(bytes);
   if (kind === "") throw new ConfigurationError(`Object 'Kind' is missing in '${bytes.toString()}'`);
   if (apiVersion === "") throw new ConfigurationError(`Object 'apiVersion' is missing in '${bytes.toString()}'`);
+  if (parseGroupVersion(apiVersion) === undefined) throw new ConfigurationError(`unexpected GroupVersion string: ${apiVersion}`);
   const found = kinds.find((one) => one.apiVersion === apiVersion && one.kind === kind);
   if (found === undefined)
     throw new ConfigurationError(`no kind ${quoteGo(kind)} is registered for version ${quoteGo(apiVersion)} in scheme ${quoteGo(scheme)}`);

@@ -1,0 +1,50 @@
+/**
+ * The conditions under which a webhook is asked at all: CEL over the review it would get. Compiled once, when the configuration is read.
+ * Source: access-control §5.3; k8s.io/apiserver, pkg/authorization/cel/matcher.go and pkg/apis/apiserver/validation.
+ */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import { type ReviewSpec, reviewExpressions, reviewValue } from "../../cel-environment/index.ts";
+import { boolType } from "../../lib/cel/index.ts";
+
+/** `error`: some conditions could not be evaluated, and none was false. */
+export type Match = { readonly matches: boolean; readonly error?: undefined } | { readonly error: string };
+
+export type MatchConditions = (spec: ReviewSpec) => Match;
+
+/** Source: access-control §8. */
+const conditionsMax = 64;
+
+/** @param path of the list @returns undefined when there are none, or none that is right */
+export function compileMatchConditions(texts: readonly string[], path: string, errors: FieldErrors): MatchConditions | undefined {
+  if (texts.length > conditionsMax) {
+    errors.tooMany(path, texts.length, conditionsMax);
+    return undefined;
+  }
+  const expressions = reviewExpressions();
+  const seen = new Set<string>();
+  const compiled = texts.flatMap((text, index) => {
+    const at = `${path}[${index}].expression`;
+    const found = expressions.compile(text, [boolType]);
+    if (text.trim() === "") errors.required(at);
+    else if (seen.has(text)) errors.duplicate(at, text);
+    else if (found.error !== undefined) errors.invalid(at, text, found.error);
+    else {
+      seen.add(text);
+      return [found];
+    }
+    seen.add(text);
+    return [];
+  });
+  if (compiled.length === 0) return undefined;
+  return (spec) => {
+    const value = reviewValue(spec);
+    const problems: string[] = [];
+    for (const condition of compiled) {
+      const result = expressions.evaluate(condition, value);
+      if (result.error !== undefined) problems.push(`cel evaluation error: ${result.error}`);
+      else if (result.value !== true) return { matches: false };
+    }
+    if (problems.length === 0) return { matches: true };
+    return { error: problems.length === 1 ? (problems[0] as string) : `[${problems.join(", ")}]` };
+  };
+}
