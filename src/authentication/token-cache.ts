@@ -43,7 +43,11 @@ export function tokenCache(authenticate: TokenAuthenticator, options: TokenCache
     observer?.fetching();
     const answer = authenticate(token, audiences);
     if (!(answer instanceof Promise)) return keep(key, answer);
-    const whole = answer.then((found) => keep(key, found)).finally(() => pending.delete(key));
+    const failed = (error: unknown): never => {
+      observer?.fetched(false);
+      throw error;
+    };
+    const whole = answer.then((found) => keep(key, found), failed).finally(() => pending.delete(key));
     pending.set(key, whole);
     return whole;
   };
