@@ -1,23 +1,29 @@
 /** An exchange that tells a record of the answer before it is sent. */
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate, WebSocketRequest } from "../http/contract.ts";
 
-/** What is told; `completed` comes at the end of the answer, or when the client is gone, perhaps twice. */
+/**
+ * What is told; `completed` comes at the end of the answer, or when the client is gone, perhaps twice. What they return, the answer waits for: a whole
+ * one goes out only then, and one in pieces ends only then. The beginning of pieces waits for nothing.
+ */
 export interface AnswerListener {
-  started(code: number): void;
+  started(code: number): Promise<unknown> | undefined;
   /** @param code 0 where there was no answer */
-  completed(code: number): void;
+  completed(code: number): Promise<unknown> | undefined;
 }
 
 export class AuditedExchange implements Exchange {
   readonly #inner: Exchange;
   readonly #listener: AnswerListener;
+  #isHeld = false;
   readonly webSocket: WebSocketRequest | undefined;
 
   constructor(inner: Exchange, listener: AnswerListener) {
     this.#inner = inner;
     this.#listener = listener;
     this.webSocket = inner.webSocket && this.#auditedSocket(inner.webSocket);
-    inner.onClose(() => listener.completed(inner.status));
+    inner.onClose(() => {
+      listener.completed(inner.status);
+    });
   }
 
   get method(): string {
@@ -48,6 +54,7 @@ export class AuditedExchange implements Exchange {
     return this.#inner.closed;
   }
 
+  /** False while an answer is held back, so that the time a request may take ends it then, too. */
   get answered(): boolean {
     return this.#inner.answered;
   }
@@ -68,16 +75,28 @@ export class AuditedExchange implements Exchange {
     return this.#inner.body(bytesMax);
   }
 
+  forgetHeaders(isMeant: (name: string) => boolean): void {
+    this.#inner.forgetHeaders(isMeant);
+  }
+
+  endConnection(): void {
+    this.#inner.endConnection();
+  }
+
   onClose(run: () => void): void {
     this.#inner.onClose(run);
   }
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
-    if (!this.#inner.closed) {
-      this.#listener.started(status);
-      this.#listener.completed(status);
-    }
-    this.#inner.respond(status, headers, body);
+    const inner = this.#inner;
+    if (inner.closed || this.#isHeld) return inner.respond(status, headers, body);
+    const started = this.#listener.started(status);
+    const completed = this.#listener.completed(status);
+    if (started === undefined && completed === undefined) return inner.respond(status, headers, body);
+    this.#isHeld = true;
+    void Promise.all([started, completed]).then(() => {
+      if (!inner.answered) inner.respond(status, headers, body);
+    });
   }
 
   stream(status: number, headers: AnswerHeaders): BodyStream {
@@ -106,8 +125,9 @@ export class AuditedExchange implements Exchange {
         return body.pendingBytes;
       },
       end() {
-        listener.completed(status);
-        body.end();
+        const told = listener.completed(status);
+        if (told === undefined) body.end();
+        else void told.then(() => body.end());
       },
       abort: () => body.abort(),
     };

@@ -57,8 +57,8 @@ export interface ResponseStatus {
 
 /** Takes events. An event is only looked at during the call. */
 export interface AuditSink {
-  /** @returns false when the event is lost and the request must not go on for that */
-  process(event: AuditEvent): boolean;
+  /** @returns false when the event is lost and the request must not go on for that; a promise where the request has to wait. It never rejects */
+  process(event: AuditEvent): boolean | Promise<boolean>;
   /** Resolves when all that was taken is written, or cannot be. */
   close(): Promise<void>;
 }
@@ -93,28 +93,41 @@ export interface AuditCounts {
   readonly errors: Map<string, number>;
 }
 
-/** What `--audit-policy-file` and `--audit-log-*` say. */
+/** What `--audit-policy-file`, `--audit-log-*` and `--audit-webhook-*` say. */
 export interface AuditOptions {
   /** Undefined: nothing is audited. */
   readonly policyFile: string | undefined;
   readonly log: AuditLogOptions;
+  readonly webhook: AuditWebhookOptions;
 }
 
-export interface AuditLogOptions {
+/** What both backends have. */
+export interface AuditBackendOptions {
+  /** `blocking`, `blocking-strict` or `batch`. */
+  readonly mode: string;
+  /** Group and version of the events. */
+  readonly version: string;
+  readonly batch: BatchOptions;
+  readonly truncate: TruncateOptions;
+}
+
+export interface AuditWebhookOptions extends AuditBackendOptions {
+  /** A kubeconfig that names where events are posted to. Undefined: nowhere. */
+  readonly configFile: string | undefined;
+  /** Between the first try of a post and the second; what follows is half as long again, each time. */
+  readonly initialBackoffMs: number;
+}
+
+export interface AuditLogOptions extends AuditBackendOptions {
   /** Undefined: no log; `-`: standard output. */
   readonly path: string | undefined;
   readonly format: string;
-  /** `blocking`, `blocking-strict` or `batch`. */
-  readonly mode: string;
-  readonly version: string;
   /** In days; 0 for no limit, as for the next two. */
   readonly maxAgeDays: number;
   readonly maxBackups: number;
   /** In MiB. */
   readonly maxSizeMib: number;
   readonly compress: boolean;
-  readonly batch: BatchOptions;
-  readonly truncate: TruncateOptions;
 }
 
 export interface BatchOptions {
@@ -131,6 +144,7 @@ export interface BatchOptions {
 
 export interface TruncateOptions {
   readonly enabled: boolean;
+  /** Of the events that are posted together. */
   readonly maxBatchBytes: number;
   readonly maxEventBytes: number;
 }

@@ -29,18 +29,23 @@ export function auditFilters(evaluate: (attributes: AuditAttributes) => RequestA
     if (record === undefined) return;
     record.responseStatus({ message: triedMethods(context) });
     context.audit = record;
-    context.exchange = new AuditedExchange(context.exchange, { started: (code) => record.started(code), completed() {} });
+    context.exchange = new AuditedExchange(context.exchange, { started: (code) => record.started(code), completed: () => undefined });
+  };
+  const goOn = (context: RequestContext, record: RequestRecord, stored: boolean): void => {
+    if (!stored) {
+      counts.rejected++;
+      throw internalError("failed to store audit event");
+    }
+    context.audit = record;
+    context.exchange = new AuditedExchange(context.exchange, listenerOf(context, record));
   };
   return {
     filter(context) {
       const record = recordOf(context, context.user);
       if (record === undefined) return;
-      if (!record.received()) {
-        counts.rejected++;
-        throw internalError("failed to store audit event");
-      }
-      context.audit = record;
-      context.exchange = new AuditedExchange(context.exchange, listenerOf(context, record));
+      const stored = record.received();
+      if (typeof stored === "boolean") return goOn(context, record, stored);
+      return stored.then((is) => goOn(context, record, is));
     },
     authentication: (authenticate) => (context) => {
       const failed = (error: unknown): never => {
@@ -59,16 +64,16 @@ export function auditFilters(evaluate: (attributes: AuditAttributes) => RequestA
 /** Requests that may take as long as they like are told of when their answer begins, too. */
 function listenerOf({ info }: RequestContext, record: RequestRecord): ConstructorParameters<typeof AuditedExchange>[1] {
   let begun = !isLongRunning(info);
-  const begin = (code: number): void => {
-    if (begun) return;
+  const begin = (code: number): Promise<unknown> | undefined => {
+    if (begun) return undefined;
     begun = true;
-    record.started(code);
+    return record.started(code);
   };
   return {
     started: begin,
     completed(code) {
       begin(code === 0 ? 200 : code);
-      record.completed(code);
+      return record.completed(code);
     },
   };
 }

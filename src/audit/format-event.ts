@@ -4,9 +4,25 @@ import { encodeAny, encodeString } from "../lib/json/encode-any.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { AuditEvent, ObjectReference, ResponseStatus } from "./contract.ts";
 
+const typeMeta = '"kind":"Event","apiVersion":"audit.k8s.io/v1",';
+
 /** In the order of upstream's fields, with a newline at its end. */
 export function formatJsonEvent(event: AuditEvent): string {
-  let text = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${event.level}","auditID":${encodeString(event.auditId)},"stage":"${event.stage}"`;
+  return `{${typeMeta}${formatFields(event)}}\n`;
+}
+
+/** The same within an EventList: without its kind, and on no line of its own. */
+export function formatListedEvent(event: AuditEvent): string {
+  return `{${formatFields(event)}}`;
+}
+
+/** @param events as {@link formatListedEvent} writes them */
+export function formatEventList(events: readonly string[]): string {
+  return `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.join(",")}]}\n`;
+}
+
+function formatFields(event: AuditEvent): string {
+  let text = `"level":"${event.level}","auditID":${encodeString(event.auditId)},"stage":"${event.stage}"`;
   text += `,"requestURI":${encodeString(event.requestUri)},"verb":${encodeString(event.verb)},"user":${userJson(event.user)}`;
   if (event.impersonatedUser !== undefined) text += `,"impersonatedUser":${userJson(event.impersonatedUser)}`;
   if (event.impersonationConstraint !== "")
@@ -18,8 +34,7 @@ export function formatJsonEvent(event: AuditEvent): string {
   if (event.requestObject !== undefined) text += `,"requestObject":${event.requestObject}`;
   if (event.responseObject !== undefined) text += `,"responseObject":${event.responseObject}`;
   text += `,"requestReceivedTimestamp":"${microTime(event.requestReceivedAt)}","stageTimestamp":"${microTime(event.stageAt)}"`;
-  if (event.annotations.size > 0) text += `,"annotations":${mapJson(event.annotations, encodeString)}`;
-  return `${text}}\n`;
+  return event.annotations.size === 0 ? text : `${text},"annotations":${mapJson(event.annotations, encodeString)}`;
 }
 
 function userJson(user: UserInfo | undefined): string {

@@ -10,36 +10,12 @@ import type { AuditCounts, AuditEvent, AuditLogOptions, AuditSink } from "./cont
 import { type LineWriter, logSink } from "./log-sink.ts";
 import { checkAuditOptions, defaultAuditOptions } from "./options.ts";
 import { RotatingFile } from "./rotating-file.ts";
+import { sampleAt, sampleEvent } from "./testing/sample-event.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-audit-log-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
 const silent: Logger = { info() {}, warn() {}, error() {} };
-const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
-
-function eventOf(changes: Partial<AuditEvent> = {}): AuditEvent {
-  return {
-    level: "RequestResponse",
-    auditId: "1",
-    stage: "ResponseComplete",
-    requestUri: "/x",
-    verb: "get",
-    user: { name: "ann", uid: "", groups: ["a", "b"], extra: new Map() },
-    impersonatedUser: undefined,
-    impersonationConstraint: "",
-    sourceIps: ["10.0.0.1"],
-    userAgent: "t",
-    objectRef: undefined,
-    responseStatus: { code: 200 },
-    requestObject: undefined,
-    responseObject: undefined,
-    requestReceivedAt: at,
-    stageAt: at + 1,
-    annotations: new Map(),
-    ...changes,
-  };
-}
-
 interface Setup {
   readonly sink: AuditSink;
   readonly counts: AuditCounts;
@@ -50,7 +26,7 @@ interface Setup {
 /** @param writer what takes the texts, instead of keeping them */
 function setup(options: Partial<AuditLogOptions>, writer: Partial<LineWriter> = {}): Setup {
   const counts: AuditCounts = { events: 0, rejected: 0, levels: new Map(), errors: new Map() };
-  const clock = manualClock(at);
+  const clock = manualClock(sampleAt);
   const written: string[] = [];
   const writeNow = (text: string): void => void written.push(text);
   const keeping: LineWriter = { writeNow, write: async (text) => writeNow(text), close: async () => {}, ...writer };
@@ -65,7 +41,7 @@ const legacyRows: [what: string, event: Partial<AuditEvent>, want: string][] = [
   ],
   [
     "little",
-    { user: undefined, sourceIps: [], responseStatus: undefined, requestReceivedAt: at - 678, userAgent: "" },
+    { user: undefined, sourceIps: [], responseStatus: undefined, requestReceivedAt: sampleAt - 678, userAgent: "" },
     `2026-01-02T03:04:05Z AUDIT: id="1" stage="ResponseComplete" ip="<unknown>" method="get" user="<none>" groups="<none>" as="<self>" asgroups="<lookup>" user-agent="" namespace="<none>" uri="/x" response="<deferred>"`,
   ],
   [
@@ -77,7 +53,7 @@ const legacyRows: [what: string, event: Partial<AuditEvent>, want: string][] = [
 for (const [what, event, want] of legacyRows) {
   test(`legacy: ${what}`, () => {
     const { sink, written } = setup({ format: "legacy" });
-    sink.process(eventOf(event));
+    sink.process(sampleEvent(event));
     assert.deepEqual(written, [`${want}\n`]);
   });
 }
@@ -93,7 +69,7 @@ const truncateRows: [what: string, event: Partial<AuditEvent>, want: "whole" | "
 for (const [what, event, want] of truncateRows) {
   test(`truncation: ${what}`, () => {
     const { sink, written, counts } = setup({ truncate });
-    assert.equal(sink.process(eventOf(event)), true);
+    assert.equal(sink.process(sampleEvent(event)), true);
     const line = written[0] === undefined ? undefined : JSON.parse(written[0]);
     assert.deepEqual(line === undefined, want === "lost");
     assert.deepEqual(line?.annotations, want === "cut" ? { "audit.k8s.io/truncated": "true" } : undefined);
@@ -113,7 +89,7 @@ for (const [mode, want] of [
 ] as const) {
   test(`a write that fails, ${mode}: ${want ? "goes on" : "does not"}`, () => {
     const { sink, counts } = setup({ mode }, failing);
-    assert.equal(sink.process(eventOf()), want);
+    assert.equal(sink.process(sampleEvent()), want);
     assert.equal(counts.errors.get("log"), 1);
   });
 }
@@ -129,7 +105,7 @@ test("batch: a disk that takes its time holds nobody up; what does not fit is dr
     written.push(text);
   };
   const { sink, counts } = setup({ mode: "batch", batch: { ...defaultAuditOptions.log.batch, bufferSize: 10 } }, { write });
-  for (let count = 0; count < 15; count++) assert.equal(sink.process(eventOf({ auditId: String(count) })), true);
+  for (let count = 0; count < 15; count++) assert.equal(sink.process(sampleEvent({ auditId: String(count) })), true);
   assert.deepEqual([written, counts.errors.get("buffered")], [[], 4]); // One is being written.
   release();
   await sink.close();
@@ -142,7 +118,7 @@ test("batch: a disk that takes its time holds nobody up; what does not fit is dr
     ids,
     Array.from({ length: 11 }, (_, id) => String(id)),
   );
-  sink.process(eventOf());
+  sink.process(sampleEvent());
   assert.equal(counts.errors.get("buffered"), 5);
 });
 
@@ -151,13 +127,13 @@ test("batch: waits for a full batch or its time, and no longer than the throttle
   const { sink, clock, written } = setup({ mode: "batch", batch });
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const sizes = (): number[] => written.map((text) => text.trimEnd().split("\n").length);
-  sink.process(eventOf());
+  sink.process(sampleEvent());
   await settle();
   assert.deepEqual(sizes(), []);
   clock.advance(1000);
   await settle();
   assert.deepEqual(sizes(), [1]);
-  for (let count = 0; count < 7; count++) sink.process(eventOf());
+  for (let count = 0; count < 7; count++) sink.process(sampleEvent());
   await settle();
   assert.deepEqual(sizes(), [1]); // The one token is gone.
   clock.advance(1000);
@@ -169,7 +145,7 @@ test("batch: waits for a full batch or its time, and no longer than the throttle
 
 test("a file that is full is set aside under its time; beyond number and age they go; the others are compressed", async () => {
   const path = join(directory, "rotated", "audit.log");
-  const clock = manualClock(at);
+  const clock = manualClock(sampleAt);
   const options = { path, bytesMax: 10, backupsMax: 2, ageMsMax: 60_000, compress: true, clock, logger: silent };
   const file = new RotatingFile(options);
   for (const text of ["one\n", "two\n", "three\n", "four\n", "five\n", "six\n", "seven\n"]) {
@@ -217,7 +193,8 @@ const complaints: [what: string, log: Partial<AuditLogOptions>, want: string][] 
 ];
 for (const [what, log, message] of complaints) {
   test(`options: ${what}`, () => {
-    assert.throws(() => checkAuditOptions({ policyFile: undefined, log: { ...defaultAuditOptions.log, path: "-", ...log } }), { message });
-    checkAuditOptions({ policyFile: undefined, log: { ...defaultAuditOptions.log, ...log } }); // Without a path nobody looks.
+    const options = { ...defaultAuditOptions, log: { ...defaultAuditOptions.log, ...log } };
+    assert.throws(() => checkAuditOptions({ ...options, log: { ...options.log, path: "-" } }), { message });
+    checkAuditOptions(options); // Without a path nobody looks.
   });
 }

@@ -2,13 +2,20 @@
 import { readFile } from "node:fs/promises";
 import type { Clock } from "../api/clock.ts";
 import type { Logger } from "../api/logger.ts";
-import type { AuditCounts, AuditLogOptions, AuditOptions } from "./contract.ts";
+import { webhookClient } from "../webhook/client.ts";
+import type { WebhookClient } from "../webhook/contract.ts";
+import { readWebhookKubeconfig } from "../webhook/kubeconfig-file.ts";
+import { unionSink } from "./backend-sink.ts";
+import { messageOf } from "./batch-queue.ts";
+import type { AuditCounts, AuditLogOptions, AuditOptions, AuditSink } from "./contract.ts";
 import { type AuditFilters, auditFilters } from "./filter.ts";
-import { logSink, standardOutput } from "./log-sink.ts";
+import { type LineWriter, logSink } from "./log-sink.ts";
 import { checkAuditOptions } from "./options.ts";
 import { policyEvaluator } from "./policy.ts";
 import { parseAuditPolicy } from "./policy-file.ts";
 import { RotatingFile } from "./rotating-file.ts";
+import { standardOutput } from "./standard-output.ts";
+import { webhookSink } from "./webhook-sink.ts";
 
 export interface OpenAudit {
   readonly counts: AuditCounts;
@@ -18,22 +25,45 @@ export interface OpenAudit {
   close(): Promise<void>;
 }
 
-/** @throws Error when an option, the policy or the log's file is not right */
-export async function openAudit(options: AuditOptions, { clock, logger }: { clock: Clock; logger: Logger }): Promise<OpenAudit> {
+/** What a server's audit needs. */
+export interface AuditNeeds {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** @throws Error when an option, the policy, the log's file or the webhook's is not right */
+export async function openAudit(options: AuditOptions, needs: AuditNeeds): Promise<OpenAudit> {
+  const { clock, logger } = needs;
   checkAuditOptions(options);
-  const { policyFile, log } = options;
+  const { policyFile } = options;
   const counts: AuditCounts = { events: 0, rejected: 0, levels: new Map(), errors: new Map() };
-  const nothing = { counts, filters: undefined, close: async () => {} };
   const policy = policyFile === undefined ? undefined : parseAuditPolicy(await readPolicy(policyFile), policyFile, (message) => logger.warn(message));
-  if (log.path === undefined) return nothing;
-  const writer = log.path === "-" ? standardOutput() : openFile(log, log.path, { clock, logger });
-  if (policy === undefined) {
-    logger.info("No audit policy file provided, no events will be recorded for log backend");
-    await writer.close();
-    return nothing;
+  const sinks = await openSinks(options, policy !== undefined, { ...needs, counts });
+  if (policy === undefined || sinks.length === 0) return { counts, filters: undefined, close: async () => {} };
+  const sink = unionSink(sinks);
+  return { counts, filters: auditFilters(policyEvaluator(policy), { sink, counts, clock, logger }), close: () => sink.close() };
+}
+
+/** Without a policy the log's file is opened all the same, as upstream does, so that a wrong path is told; nothing is written to it. */
+async function openSinks({ log, webhook }: AuditOptions, hasPolicy: boolean, needs: AuditNeeds & { counts: AuditCounts }): Promise<AuditSink[]> {
+  const client = webhook.configFile === undefined || !hasPolicy ? undefined : await openClient(webhook.configFile, needs);
+  const writer = log.path === undefined ? undefined : openWriter(log, log.path, needs);
+  if (!hasPolicy) {
+    await writer?.close();
+    for (const [name, isAskedFor] of Object.entries({ log: writer !== undefined, webhook: webhook.configFile !== undefined }))
+      if (isAskedFor) needs.logger.info(`No audit policy file provided, no events will be recorded for ${name} backend`);
+    return [];
   }
-  const sink = logSink(writer, log, { counts, clock, logger });
-  return { counts, filters: auditFilters(policyEvaluator(policy), { sink, counts, clock }), close: () => sink.close() };
+  return [...(writer === undefined ? [] : [logSink(writer, log, needs)]), ...(client === undefined ? [] : [webhookSink(client, webhook, needs)])];
+}
+
+/** It connects when there is something to post. */
+async function openClient(configFile: string, { clock }: AuditNeeds): Promise<WebhookClient> {
+  try {
+    return webhookClient(await readWebhookKubeconfig(configFile), { clock, userAgent: "kube-apiserver" });
+  } catch (error) {
+    throw new Error(`initializing audit webhook: ${messageOf(error)}`);
+  }
 }
 
 async function readPolicy(path: string): Promise<Buffer> {
@@ -44,7 +74,8 @@ async function readPolicy(path: string): Promise<Buffer> {
   }
 }
 
-function openFile(log: AuditLogOptions, path: string, { clock, logger }: { clock: Clock; logger: Logger }): RotatingFile {
+function openWriter(log: AuditLogOptions, path: string, { clock, logger }: AuditNeeds): LineWriter {
+  if (path === "-") return standardOutput(clock);
   return new RotatingFile({
     path,
     bytesMax: log.maxSizeMib * 1024 * 1024,

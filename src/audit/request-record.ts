@@ -1,5 +1,6 @@
 /** What is gathered about one request, and told at its stages. Source: upstream's audit/context.go and request.go. */
 import type { Clock } from "../api/clock.ts";
+import type { Logger } from "../api/logger.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { UserInfo } from "../api/user.ts";
 import { encodeAny } from "../lib/json/encode-any.ts";
@@ -12,10 +13,18 @@ export interface Recording {
   readonly sink: AuditSink;
   readonly counts: AuditCounts;
   readonly clock: Clock;
+  readonly logger: Logger;
 }
+
+/** Annotations that an event may have, and characters they may have together. Upstream has no limit. */
+const annotationsMax = 128;
+const annotationCharactersMax = 64 << 10;
 
 /** Characters of an answer beyond which only its metadata is recorded, as if truncated. Upstream has no limit but `--audit-log-truncate-*`. */
 const responseCharactersMax = 16 << 20;
+
+/** Characters of a value that a warning shows. */
+const shownMax = 256;
 
 export const truncatedAnnotation = "audit.k8s.io/truncated";
 
@@ -33,6 +42,7 @@ export class RequestRecord implements RequestAudit {
   readonly #recording: Recording;
   readonly #event: Draft;
   readonly #annotations = new Map<string, string>();
+  #annotationCharacters = 0;
   #panicked = false;
   #completed = false;
   #status: ResponseStatus | undefined;
@@ -56,7 +66,17 @@ export class RequestRecord implements RequestAudit {
   }
 
   annotate(key: string, value: string): void {
-    if (!this.#annotations.has(key)) this.#annotations.set(key, value);
+    const present = this.#annotations.get(key);
+    if (present === value) return;
+    const problem = present === undefined ? this.#tooMuch(key.length + value.length) : `it has already been set to ${JSON.stringify(present)}`;
+    if (problem === undefined) {
+      this.#annotations.set(key, value);
+      this.#annotationCharacters += key.length + value.length;
+      return;
+    }
+    const { auditId } = this.#event;
+    const shown = JSON.stringify(value.slice(0, shownMax));
+    this.#recording.logger.warn(`Failed to set annotations[${JSON.stringify(key)}] to ${shown} for audit:${JSON.stringify(auditId)}, ${problem}`);
   }
 
   impersonated(user: UserInfo, constraint: string): void {
@@ -87,26 +107,35 @@ export class RequestRecord implements RequestAudit {
   }
 
   /** @returns false when the request must not go on */
-  received(): boolean {
+  received(): boolean | Promise<boolean> {
     return this.#tell("RequestReceived");
   }
 
-  /** The answer begins. Its status stands beside what is known of it. */
-  started(code: number): void {
+  /** The answer begins. Its status stands beside what is known of it. @returns what the answer has to wait for */
+  started(code: number): Promise<unknown> | undefined {
     this.#status = { ...this.#status, code };
     this.#event.responseStatus = this.#status;
-    this.#tell("ResponseStarted");
+    return waiting(this.#tell("ResponseStarted"));
   }
 
-  /** The answer is complete, or the client has gone; only the first time counts. @param code 0 where there was no answer */
-  completed(code: number): void {
-    if (this.#completed) return;
+  /**
+   * The answer is complete, or the client has gone; only the first time counts.
+   * @param code 0 where there was no answer
+   * @returns what the end of the answer has to wait for
+   */
+  completed(code: number): Promise<unknown> | undefined {
+    if (this.#completed) return undefined;
     this.#completed = true;
     this.#event.responseStatus = code === 0 ? { status: "Success", message: "Connection closed early", code: 200 } : { ...this.#status, code };
-    this.#tell(this.#panicked ? "Panic" : "ResponseComplete");
+    return waiting(this.#tell(this.#panicked ? "Panic" : "ResponseComplete"));
   }
 
-  #tell(stage: AuditStage): boolean {
+  #tooMuch(characters: number): string | undefined {
+    if (this.#annotations.size >= annotationsMax) return `there are ${annotationsMax} already`;
+    return this.#annotationCharacters + characters > annotationCharactersMax ? `they would be longer than ${annotationCharactersMax}` : undefined;
+  }
+
+  #tell(stage: AuditStage): boolean | Promise<boolean> {
     if (this.#config.omitStages.has(stage)) return true;
     const { sink, counts, clock } = this.#recording;
     this.#event.stage = stage;
@@ -131,6 +160,10 @@ export class RequestRecord implements RequestAudit {
   #shown(json: string | undefined): string | undefined {
     return json !== undefined && this.#config.omitManagedFields ? withoutManagedFields(json) : json;
   }
+}
+
+function waiting(told: boolean | Promise<boolean>): Promise<unknown> | undefined {
+  return typeof told === "boolean" ? undefined : told;
 }
 
 function textOf(value: unknown): string {

@@ -2,24 +2,13 @@
  * A file that is appended to and set aside when it is full: `audit.log` becomes `audit-2026-01-02T03-04-05.678.log`, and those beyond number or age go.
  * Source: `--audit-log-maxsize`, `-maxage`, `-maxbackup`, `-compress`; the names are those upstream's log library gives.
  */
-import {
-  closeSync,
-  createReadStream,
-  createWriteStream,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  write,
-  writeSync,
-} from "node:fs";
+import { createReadStream, createWriteStream, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Clock } from "../api/clock.ts";
 import type { Logger } from "../api/logger.ts";
+import { LineFile, openForLines } from "./line-file.ts";
 
 export interface RotatingFileOptions {
   readonly path: string;
@@ -34,12 +23,9 @@ export interface RotatingFileOptions {
   readonly logger: Logger;
 }
 
-/** Every text handed over is whole lines. After a write that stopped half-way the next begins on a line of its own. */
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
-  #fd: number;
-  #size: number;
-  #isMidLine = false;
+  #file: LineFile;
   #tidying: Promise<void> | undefined;
   #tidyAgain = false;
 
@@ -47,51 +33,36 @@ export class RotatingFile {
   constructor(options: RotatingFileOptions) {
     this.#options = options;
     mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 });
-    this.#fd = openSync(options.path, "a", 0o600);
-    this.#size = fstatSync(this.#fd).size;
-    this.#tidy();
+    this.#file = new LineFile(openForLines(options.path), options.clock);
+    if (this.#file.isRegular) this.#tidy();
   }
 
   /** Returns when the system has it. @throws Error as the system tells it */
   writeNow(text: string): void {
     const bytes = this.#next(text);
-    for (let at = 0; at < bytes.length; ) {
-      const written = writeSync(this.#fd, bytes, at);
-      this.#wrote(bytes, at, written);
-      at += written;
-    }
+    this.#file.writeNow(bytes);
   }
 
   /** The same, without others waiting. One at a time. @throws Error as the system tells it */
   async write(text: string): Promise<void> {
     const bytes = this.#next(text);
-    for (let at = 0; at < bytes.length; ) {
-      const written = await new Promise<number>((resolve, reject) => {
-        write(this.#fd, bytes, at, (error, count) => (error === null ? resolve(count) : reject(error)));
-      });
-      this.#wrote(bytes, at, written);
-      at += written;
-    }
+    await this.#file.write(bytes);
   }
 
   async close(): Promise<void> {
-    closeSync(this.#fd);
+    this.#file.close();
     await this.#tidying;
-  }
-
-  #wrote(bytes: Buffer, at: number, written: number): void {
-    this.#size += written;
-    if (written > 0) this.#isMidLine = bytes[at + written - 1] !== 0x0a;
   }
 
   /** @throws Error when the file is full and cannot be set aside, or the text is longer than a file may be */
   #next(text: string): Buffer {
-    const bytes = Buffer.from(this.#isMidLine ? `\n${text}` : text);
+    const bytes = this.#file.bytesOf(text);
     const { bytesMax } = this.#options;
-    if (bytesMax === 0) return bytes;
+    if (bytesMax === 0 || !this.#file.isRegular) return bytes;
     if (bytes.length > bytesMax) throw new Error(`write length ${bytes.length} exceeds maximum file size ${bytesMax}`);
-    if (this.#size + bytes.length > bytesMax) this.#rotate();
-    return bytes;
+    if (this.#file.size + bytes.length <= bytesMax) return bytes;
+    this.#rotate();
+    return this.#file.bytesOf(text);
   }
 
   #rotate(): void {
@@ -99,11 +70,9 @@ export class RotatingFile {
     const { directory, stem, extension } = partsOf(path);
     const time = new Date(clock.now()).toISOString().slice(0, -1).replaceAll(":", "-");
     renameSync(path, join(directory, `${stem}${time}${extension}`));
-    const fd = openSync(path, "a", 0o600);
-    closeSync(this.#fd);
-    this.#fd = fd;
-    this.#size = 0;
-    this.#isMidLine = false;
+    const next = new LineFile(openForLines(path), clock);
+    this.#file.close();
+    this.#file = next;
     this.#tidy();
   }
 

@@ -1,21 +1,32 @@
 /** The flags of auditing. Names and defaults are kube-apiserver's. */
-import type { AuditLogOptions, AuditOptions } from "../audit/contract.ts";
+import type { AuditBackendOptions, AuditOptions, BatchOptions, TruncateOptions } from "../audit/contract.ts";
+import { defaultAuditOptions } from "../audit/options.ts";
 import { boolValue, durationMs, FlagValueError, integerWithin } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 
-type Change<T> = (value: T) => Partial<AuditLogOptions> | ((log: AuditLogOptions) => Partial<AuditLogOptions>);
 type Draft = { server: { audit: AuditOptions } };
+type Part = "log" | "webhook";
+/** @param present what the flags before say */
+type Change<P extends Part, T> = (value: T, present: AuditOptions[P]) => Partial<AuditOptions[P]>;
+type Rest = Omit<Flag, "term" | "set">;
 
-function logFlag<T>(term: string, read: (text: string) => T, change: Change<T>, rest: Pick<Flag, "help" | "shown">): Flag {
+function partFlag<P extends Part, T>(part: P, term: string, read: (text: string) => T, change: Change<P, T>, rest: Rest): Flag {
   return {
-    term: `--audit-log-${term}`,
+    term: `--audit-${part}-${term}`,
     ...rest,
     set(text, { server }: Draft) {
-      const changed = change(read(text));
       const { audit } = server;
-      server.audit = { ...audit, log: { ...audit.log, ...(typeof changed === "function" ? changed(audit.log) : changed) } };
+      server.audit = { ...audit, [part]: { ...audit[part], ...change(read(text), audit[part]) } };
     },
   };
+}
+
+function logFlag<T>(term: string, read: (text: string) => T, change: Change<"log", T>, rest: Rest): Flag {
+  return partFlag("log", term, read, change, rest);
+}
+
+function webhookFlag<T>(term: string, read: (text: string) => T, change: Change<"webhook", T>, rest: Rest): Flag {
+  return partFlag("webhook", term, read, change, rest);
 }
 
 const same = (text: string): string => text;
@@ -28,14 +39,58 @@ function float(text: string): number {
   return Number(text);
 }
 
-const batch =
-  (part: Partial<AuditLogOptions["batch"]>) =>
-  (log: AuditLogOptions): Partial<AuditLogOptions> => ({ batch: { ...log.batch, ...part } });
-const truncate =
-  (part: Partial<AuditLogOptions["truncate"]>) =>
-  (log: AuditLogOptions): Partial<AuditLogOptions> => ({
-    truncate: { ...log.truncate, ...part },
-  });
+/** What both backends have, with the defaults of one. */
+function backendFlags(part: Part): Flag[] {
+  const { mode, batch, truncate } = defaultAuditOptions[part];
+  const flag = <T>(
+    term: string,
+    read: (text: string) => T,
+    change: (value: T, present: AuditBackendOptions) => Partial<AuditBackendOptions>,
+    rest: Rest,
+  ) => partFlag(part, term, read, change as Change<Part, T>, rest);
+  const batchFlag = <T>(term: string, read: (text: string) => T, key: keyof BatchOptions, rest: Rest): Flag =>
+    flag(`batch-${term}`, read, (value, present) => ({ batch: { ...present.batch, [key]: value } }), rest);
+  const truncateFlag = <T>(term: string, read: (text: string) => T, key: keyof TruncateOptions, rest: Rest): Flag =>
+    flag(`truncate-${term}`, read, (value, present) => ({ truncate: { ...present.truncate, [key]: value } }), rest);
+  return [
+    flag("version <version>", same, (version) => ({ version }), { help: "Group and version of the events.", shown: "audit.k8s.io/v1" }),
+    flag("mode <mode>", same, (value) => ({ mode: value }), { help: modeHelp[part], shown: mode }),
+    batchFlag("buffer-size <int>", integer, "bufferSize", {
+      help: "Events that may wait in batch mode; more are dropped and counted.",
+      shown: String(batch.bufferSize),
+    }),
+    batchFlag("max-size <int>", integer, "maxSize", { help: "Events that make a batch.", shown: String(batch.maxSize) }),
+    batchFlag("max-wait <duration>", durationMs, "maxWaitMs", {
+      help: "How long a batch that is not full waits.",
+      shown: `${batch.maxWaitMs / 1000}s`,
+    }),
+    batchFlag("throttle-enable [bool]", boolValue, "throttleEnable", { help: "Limits batches per second.", shown: String(batch.throttleEnable) }),
+    batchFlag("throttle-qps <float>", float, "throttleQps", { help: "Batches per second, on average.", shown: String(batch.throttleQps) }),
+    batchFlag("throttle-burst <int>", integer, "throttleBurst", {
+      help: "Batches at once, when there were fewer before.",
+      shown: String(batch.throttleBurst),
+    }),
+    truncateFlag("enabled [bool]", boolValue, "enabled", {
+      help: "Leaves the objects out of events that are too long, and drops those that still are.",
+      shown: String(truncate.enabled),
+    }),
+    truncateFlag("max-batch-size <bytes>", integer, "maxBatchBytes", { help: batchSizeHelp[part], shown: String(truncate.maxBatchBytes) }),
+    truncateFlag("max-event-size <bytes>", integer, "maxEventBytes", {
+      help: "Bytes from which on an event is too long.",
+      shown: String(truncate.maxEventBytes),
+    }),
+  ];
+}
+
+const modeHelp: Readonly<Record<Part, string>> = {
+  log: "blocking writes an event before the answer is sent; blocking-strict also refuses requests whose arrival cannot be recorded; batch writes later, and no request waits.",
+  webhook:
+    "batch posts later, and no request waits; blocking posts an event before the answer is sent, tries included; blocking-strict also refuses requests whose arrival cannot be posted.",
+};
+const batchSizeHelp: Readonly<Record<Part, string>> = {
+  log: "Taken so that scripts for kube-apiserver work: events reach the log one by one, and there too it has no effect.",
+  webhook: "Bytes of the events that are posted together, when truncation is enabled; larger batches are divided.",
+};
 
 export const auditFlags: readonly Flag[] = [
   {
@@ -49,43 +104,22 @@ export const auditFlags: readonly Flag[] = [
     help: "File that audit events are appended to; - is standard output.",
   }),
   logFlag("format <format>", same, (format) => ({ format }), { help: "json, or legacy: a line of text per event.", shown: "json" }),
-  logFlag("version <version>", same, (version) => ({ version }), { help: "Group and version of the events.", shown: "audit.k8s.io/v1" }),
-  logFlag("mode <mode>", same, (mode) => ({ mode }), {
-    help: "blocking writes an event before the answer is sent; blocking-strict also refuses requests whose arrival cannot be recorded; batch writes later, and no request waits.",
-    shown: "blocking",
-  }),
   logFlag("maxage <days>", integer, (maxAgeDays) => ({ maxAgeDays }), { help: "Days that files set aside are kept; 0 is no limit.", shown: "366" }),
   logFlag("maxbackup <int>", integer, (maxBackups) => ({ maxBackups }), { help: "Files set aside that are kept; 0 is no limit.", shown: "100" }),
   logFlag("maxsize <MiB>", integer, (maxSizeMib) => ({ maxSizeMib }), { help: "Size at which the file is set aside; 0 is never.", shown: "100" }),
   logFlag("compress [bool]", boolValue, (compress) => ({ compress }), { help: "Compresses files set aside with gzip.", shown: "false" }),
-  logFlag("batch-buffer-size <int>", integer, (bufferSize) => batch({ bufferSize }), {
-    help: "Events that may wait to be written in batch mode; more are dropped and counted.",
-    shown: "10000",
+  ...backendFlags("log"),
+  webhookFlag("config-file <file>", same, (file) => ({ configFile: file === "" ? undefined : file }), {
+    help: "Kubeconfig that names the server to which audit events are posted, and how to prove who we are.",
   }),
-  logFlag("batch-max-size <int>", integer, (maxSize) => batch({ maxSize }), { help: "Events that make a batch.", shown: "1" }),
-  logFlag("batch-max-wait <duration>", durationMs, (maxWaitMs) => batch({ maxWaitMs }), {
-    help: "How long a batch that is not full waits.",
-    shown: "0s",
+  webhookFlag("initial-backoff <duration>", durationMs, (initialBackoffMs) => ({ initialBackoffMs }), {
+    help: "How long to wait before a post that failed is tried again; each time half as long again.",
+    shown: "10s",
   }),
-  logFlag("batch-throttle-enable [bool]", boolValue, (throttleEnable) => batch({ throttleEnable }), {
-    help: "Limits batches per second.",
-    shown: "false",
+  webhookFlag("batch-initial-backoff <duration>", durationMs, (initialBackoffMs) => ({ initialBackoffMs }), {
+    help: "The same.",
+    shown: "10s",
+    deprecated: "Deprecated, use --audit-webhook-initial-backoff instead.",
   }),
-  logFlag("batch-throttle-qps <float>", float, (throttleQps) => batch({ throttleQps }), { help: "Batches per second, on average.", shown: "0" }),
-  logFlag("batch-throttle-burst <int>", integer, (throttleBurst) => batch({ throttleBurst }), {
-    help: "Batches at once, when there were fewer before.",
-    shown: "0",
-  }),
-  logFlag("truncate-enabled [bool]", boolValue, (enabled) => truncate({ enabled }), {
-    help: "Leaves the objects out of events that are too long, and drops those that still are.",
-    shown: "false",
-  }),
-  logFlag("truncate-max-batch-size <bytes>", integer, (maxBatchBytes) => truncate({ maxBatchBytes }), {
-    help: "Taken so that scripts for kube-apiserver work: events reach the log one by one, and there too it has no effect.",
-    shown: "10485760",
-  }),
-  logFlag("truncate-max-event-size <bytes>", integer, (maxEventBytes) => truncate({ maxEventBytes }), {
-    help: "Bytes from which on an event is too long.",
-    shown: "102400",
-  }),
+  ...backendFlags("webhook"),
 ];

@@ -62,16 +62,34 @@ for (const [argv, message] of refusedRows) {
 
 test("the defaults that --help shows are the defaults", () => {
   for (const { term, shown } of allFlags) {
-    if (shown !== undefined) assert.deepEqual(settings(`${longName(term)}=${shown}`), commandDefaults, term);
+    if (shown !== undefined) assert.deepEqual({ ...settings(`${longName(term)}=${shown}`), warnings: [] }, commandDefaults, term);
   }
 });
 
-test("--help lists every flag under its group", () => {
+const deprecated = "--audit-webhook-batch-initial-backoff=20s";
+const warningRows: [argv: string[], want: string[]][] = [
+  [["--audit-webhook-initial-backoff=20s"], []],
+  [[deprecated], ["Flag --audit-webhook-batch-initial-backoff has been deprecated, Deprecated, use --audit-webhook-initial-backoff instead."]],
+  [
+    ["--default-watch-cache-size=5"],
+    ["Flag --default-watch-cache-size has been deprecated, watch caches are sized automatically and this flag will be removed in a future version"],
+  ],
+  [[deprecated, "--suppress-deprecation-warnings"], []],
+];
+for (const [argv, want] of warningRows) {
+  test(`flags: ${argv.join(" ")} gives ${want.length} warnings`, () => assert.deepEqual(settings(...argv).warnings, want));
+}
+
+test("a deprecated flag still does what it did", () => {
+  assert.equal(settings(deprecated).server.audit.webhook.initialBackoffMs, 20_000);
+});
+
+test("--help lists every flag under its group, but for those that are deprecated", () => {
   const line = parseFlags(["--help"]);
   assert.ok(line.run === "print");
   for (const [group, flags] of flagGroups) {
     assert.ok(line.text.includes(`\n${group}:\n`), group);
-    for (const { term } of flags) assert.ok(line.text.includes(term), term);
+    for (const flag of flags) assert.equal(line.text.includes(flag.term), flag.deprecated === undefined, flag.term);
   }
 });
 

@@ -12,6 +12,8 @@ export type LoggingFormat = "text" | "json";
 export interface Settings {
   readonly server: Omit<ServerOptions, "logger" | "clock">;
   readonly loggingFormat: LoggingFormat;
+  /** For the user: flags that are deprecated and were given. */
+  readonly warnings: readonly string[];
 }
 
 export type CommandLine = { readonly run: "server"; readonly settings: Settings } | { readonly run: "print"; readonly text: string };
@@ -28,6 +30,8 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 interface Draft {
   server: Mutable<Settings["server"]>;
   loggingFormat: LoggingFormat;
+  warnings: string[];
+  suppressDeprecationWarnings: boolean;
 }
 
 export interface Flag {
@@ -36,6 +40,8 @@ export interface Flag {
   readonly help: string;
   /** The default as text that the flag itself would read; undefined when there is none. */
   readonly shown?: string;
+  /** What to do instead, in upstream's words. Such a flag is not shown by --help. */
+  readonly deprecated?: string;
   /** @throws FlagValueError */
   readonly set: (text: string, draft: Draft) => void;
 }
@@ -46,6 +52,7 @@ const { clock: _clock, ...libraryDefaults } = defaultOptions;
 export const commandDefaults: Settings = {
   server: { ...libraryDefaults, storage: "lmdb", dataDir: ".coxswain", securePort: 6443 },
   loggingFormat: "text",
+  warnings: [],
 };
 
 const joined = (before: string, more: string): string => (before === "" ? more : `${before},${more}`);
@@ -160,6 +167,15 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
         shown: "true",
         set: (text) => {
           if (!boolValue(text)) throw new FlagValueError("the watch cache cannot be switched off");
+        },
+      },
+      {
+        term: "--default-watch-cache-size <int>",
+        help: "Taken so that scripts for kube-apiserver work, where it has no effect either.",
+        shown: "100",
+        deprecated: "watch caches are sized automatically and this flag will be removed in a future version",
+        set: (text) => {
+          integerWithin(text, { min: 0, max: Number.MAX_SAFE_INTEGER });
         },
       },
       {
@@ -353,6 +369,14 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
           draft.loggingFormat = oneOf(text, ["text", "json"]);
         },
       },
+      {
+        term: "--suppress-deprecation-warnings [bool]",
+        help: "Says nothing of given flags that are deprecated.",
+        shown: "false",
+        set: (text, draft) => {
+          draft.suppressDeprecationWarnings = boolValue(text);
+        },
+      },
     ],
   ],
 ];
@@ -362,7 +386,8 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
  * @throws FlagError
  */
 export function parseFlags(argv: readonly string[]): CommandLine {
-  const draft: Draft = { server: { ...commandDefaults.server }, loggingFormat: commandDefaults.loggingFormat };
+  const { server, loggingFormat } = commandDefaults;
+  const draft: Draft = { server: { ...server }, loggingFormat, warnings: [], suppressDeprecationWarnings: false };
   const command = newCommand(draft);
   try {
     command.parse(argv, { from: "user" });
@@ -374,7 +399,8 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   if (asked.help) return { run: "print", text: command.helpInformation() };
   if (asked.version) return { run: "print", text: `${versionText()}\n` };
   checkTogether(draft.server);
-  return { run: "server", settings: draft };
+  const warnings = draft.suppressDeprecationWarnings ? [] : draft.warnings;
+  return { run: "server", settings: { server: draft.server, loggingFormat: draft.loggingFormat, warnings } };
 }
 
 function newCommand(draft: Draft): Command {
@@ -403,6 +429,7 @@ function optionOf(flag: Flag, draft: Draft): Option {
   const option = new Option(flag.term, help).argParser((text: string) => {
     try {
       flag.set(text, draft);
+      if (flag.deprecated !== undefined) draft.warnings.push(`Flag ${option.long} has been deprecated, ${flag.deprecated}`);
     } catch (error) {
       if (error instanceof FlagValueError)
         throw new FlagError(`invalid argument ${JSON.stringify(text)} for "${option.long}" flag: ${error.message}`);
@@ -410,6 +437,7 @@ function optionOf(flag: Flag, draft: Draft): Option {
     }
     return text;
   });
+  if (flag.deprecated !== undefined) option.hideHelp();
   // Alone it means true.
   return flag.term.endsWith("[bool]") ? option.preset("true") : option;
 }

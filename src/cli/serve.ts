@@ -17,7 +17,8 @@ export async function serve(argv: readonly string[]): Promise<void> {
   }
 }
 
-async function run({ server: options, loggingFormat }: Settings): Promise<void> {
+async function run({ server: options, loggingFormat, warnings }: Settings): Promise<void> {
+  for (const warning of warnings) process.stderr.write(`${warning}\n`);
   const logger = createLogger({ format: loggingFormat, now: systemClock.now, write: (text) => process.stderr.write(text) });
   const server = await startServer({ ...options, logger });
   closeOnSignal(server);

@@ -37,7 +37,11 @@ rules:
 );
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
-const auditing = (log: Partial<AuditLogOptions>): typeof defaultAuditOptions => ({ policyFile, log: { ...defaultAuditOptions.log, ...log } });
+const auditing = (log: Partial<AuditLogOptions>): typeof defaultAuditOptions => ({
+  ...defaultAuditOptions,
+  policyFile,
+  log: { ...defaultAuditOptions.log, ...log },
+});
 
 function eventsIn(path: string): Event[] {
   const lines = readFileSync(path, "utf8").split("\n");

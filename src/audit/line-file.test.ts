@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { Logger } from "../api/logger.ts";
+import { manualClock } from "../testing/manual-clock.ts";
+import { closeMsMax } from "./batch-queue.ts";
+import type { AuditCounts } from "./contract.ts";
+import { LineFile, openForLines } from "./line-file.ts";
+import { logSink } from "./log-sink.ts";
+import { defaultAuditOptions } from "./options.ts";
+import { RotatingFile } from "./rotating-file.ts";
+import { sampleEvent } from "./testing/sample-event.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "coxswain-line-file-"));
+after(() => rmSync(directory, { recursive: true, force: true }));
+const silent: Logger = { info() {}, warn() {}, error() {} };
+const unix = process.platform === "win32" ? "there are no pipes with names here" : false;
+
+function pipe(name: string): string {
+  const path = join(directory, name);
+  execFileSync("mkfifo", [path]);
+  return path;
+}
+
+function rotating(path: string, clock = manualClock()): RotatingFile {
+  return new RotatingFile({ path, bytesMax: 1000, backupsMax: 0, ageMsMax: 0, compress: false, clock, logger: silent });
+}
+
+test("what is appended is there, whole lines each", async () => {
+  const path = join(directory, "plain.log");
+  const file = new LineFile(openForLines(path), manualClock());
+  file.writeNow(file.bytesOf("one\n"));
+  file.writeNow(file.bytesOf("tw")); // As if a write had stopped half-way.
+  await file.write(file.bytesOf("three\n"));
+  assert.deepEqual([file.size, file.isRegular, readFileSync(path, "utf8")], [13, true, "one\ntw\nthree\n"]);
+  file.close();
+  await assert.rejects(file.write(Buffer.from("four\n")), /closed before/);
+});
+
+test("a pipe that nobody reads: opening it does not wait, a full one refuses at once, and is never set aside", { skip: unix }, async () => {
+  const file = rotating(pipe("blocking"));
+  const line = `${"x".repeat(999)}\n`;
+  assert.throws(() => {
+    for (let count = 0; count < 1000; count++) file.writeNow(line);
+  }, /EAGAIN/);
+  await file.close();
+});
+
+test("batch mode, a pipe that nobody reads: nobody waits, what is lost is counted, and the end comes", { skip: unix }, async () => {
+  const path = pipe("batch");
+  const clock = manualClock();
+  const counts: AuditCounts = { events: 0, rejected: 0, levels: new Map(), errors: new Map() };
+  const options = { ...defaultAuditOptions.log, mode: "batch", batch: { ...defaultAuditOptions.log.batch, bufferSize: 100 } };
+  const sink = logSink(rotating(path, clock), options, { counts, clock, logger: silent });
+  for (let count = 0; count < 2000; count++) {
+    assert.equal(sink.process(sampleEvent()), true);
+    if (count % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  const dropped = counts.errors.get("buffered") ?? 0;
+  assert.ok(dropped > 0);
+  const closed = sink.close();
+  for (let tries = 0; tries < 20; tries++) await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(closeMsMax);
+  await closed;
+  const kept = 2000 - dropped - (counts.errors.get("log") ?? 0);
+  assert.ok(kept > 0 && (counts.errors.get("log") ?? 0) > 0);
+});
+
+test("batch mode, a pipe that is read late gets everything", { skip: unix }, async () => {
+  const path = pipe("late");
+  const clock = manualClock();
+  const file = new LineFile(openForLines(path), clock);
+  const text = "y".repeat(300_000);
+  const written = file.write(file.bytesOf(text));
+  const reader = openSync(path, "r");
+  const buffer = Buffer.alloc(1 << 16);
+  let read = 0;
+  while (read < text.length) {
+    for (let tries = 0; tries < 5; tries++) await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(50);
+    for (let tries = 0; tries < 5; tries++) await new Promise((resolve) => setImmediate(resolve));
+    read += readSync(reader, buffer);
+  }
+  await written;
+  assert.equal(read, text.length);
+  file.close();
+});
