@@ -13,6 +13,7 @@ import { trackManagedFields } from "./managed-fields/track.ts";
 import { checkNamespace, parseResourceVersion } from "./preconditions.ts";
 import { dedupOwnerReferences, fillSystemFields, needsName, takesAnyFinalizer, wipeSystemFields } from "./prepare.ts";
 import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
+import { settle } from "./settle.ts";
 import { strategyContext } from "./strategy-context.ts";
 
 export interface CreateRequest extends WriteRequest {
@@ -113,7 +114,7 @@ async function store(registry: RegistryContext, request: CreateRequest, object: 
   const { metadata } = object;
   checkNoVersion(object);
   const key = target.keyOf(request.namespace, metadata.name as string);
-  const settled = request.target.version.conversion?.losses?.stored(object) ?? object;
+  const settled = settle(request.target, object);
   if (!request.dryRun) {
     const stored = await insert(registry, resource, key, settled);
     if ("taken" in stored) throw nameTaken(request, object, stored.taken);

@@ -25,6 +25,7 @@ import {
   wipeSystemFields,
 } from "./prepare.ts";
 import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
+import { settle } from "./settle.ts";
 import { strategyContext } from "./strategy-context.ts";
 
 export interface UpdateRequest extends WriteRequest {
@@ -91,7 +92,7 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   const validating = registry.admission.validate(attributes);
   if (validating !== undefined) await validating;
   if (isFinished(next, old, strategy)) return { do: "remove", object: next };
-  const settled = losses?.stored(next) ?? next;
+  const settled = settle(request.target, next);
   keepTimes(settled, losses === undefined ? old : store.decode(existing), store.form.schema);
   return { do: "put", object: settled, managersMayGo: request.tracksManagers !== false };
 }
@@ -184,6 +185,6 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   await prepareNew(registry, request, object);
   await registry.admission.validate(attributes);
   checkNoVersion(object);
-  const settled = request.target.version.conversion?.losses?.stored(object) ?? object;
+  const settled = settle(request.target, object);
   return { do: "put", object: settled, managersMayGo: request.tracksManagers !== false };
 }

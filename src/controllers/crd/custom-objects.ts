@@ -6,7 +6,7 @@ import type { ResourceDefinition } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { writesAs } from "../controller-write.ts";
 
-const writes = writesAs("apiextensions-apiserver");
+const writes = writesAs("kube-apiserver");
 /** Deletions under way at once; they share commits. */
 const deletionsAtOnce = 32;
 

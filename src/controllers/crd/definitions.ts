@@ -18,7 +18,7 @@ import type { DefinitionRules } from "./contract.ts";
 import { countObjects, deleteObjects } from "./custom-objects.ts";
 import { type InstalledKinds, installedKinds } from "./installed-kinds.ts";
 
-const writes = writesAs("apiextensions-apiserver");
+const writes = writesAs("kube-apiserver");
 /** Definitions known at once; more are looked at when the list is read again. */
 const definitionsMax = 10_000;
 const firstDelayMs = 50;

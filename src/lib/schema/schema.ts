@@ -100,6 +100,8 @@ export interface CustomForm {
    * @returns strict errors such as `unknown field "spec.nope"` @throws DecodeError for metadata that does not fit
    */
   conform(object: Record<string, unknown>): readonly string[];
+  /** Prunes and sets defaults once more, in place, in what is about to be stored: others than the client have changed it since. */
+  settle(object: Record<string, unknown>): void;
   /** Another one where `conform` may make something else of the same object. */
   readonly fingerprint: string;
 }

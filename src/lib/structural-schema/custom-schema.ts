@@ -9,7 +9,7 @@ import { quoteGo } from "../json/quote.ts";
 import { DecodeError } from "../schema/decode.ts";
 import type { Any, CustomForm, Field, List, MapType, Struct, Type } from "../schema/schema.ts";
 import { coerceMetadata, coerceObjectMeta } from "./coerce-metadata.ts";
-import { pruneAndTell } from "./prune.ts";
+import { prune, pruneAndTell } from "./prune.ts";
 import { pruneNulls, setDefaults } from "./set-defaults.ts";
 import { asResourceRoot, metaFields, type StructuralSchema } from "./structural-schema.ts";
 
@@ -43,6 +43,13 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
       const unknown = coerce(object, schema, { ...kind, dropInvalidFields: false });
       setDefaults(object, root);
       return unknown.map((path) => `unknown field ${quoteGo(path)}`);
+    },
+    settle(object) {
+      if (!kind.preserveUnknownFields) {
+        prune(object, root);
+        pruneNulls(object, root);
+      }
+      setDefaults(object, root);
     },
     get fingerprint() {
       fingerprint ??= createHash("sha256").update(encodeSorted(root.source)).update(String(kind.preserveUnknownFields)).digest("base64");

@@ -1,0 +1,16 @@
+/** The last thing that is done to an object before it is encoded. Source: apiextensions-apiserver's crdConversionRESTOptionsGetter */
+import type { KubeObject } from "../api/object.ts";
+import type { Resolved } from "../resource/contract.ts";
+import { storeOf } from "./resource-names.ts";
+
+/**
+ * What is stored of an object that was written. Upstream's store reads back what it has written: what admission has put there and the schema does
+ * not know has gone then, and there are defaults where the kind's strategy took something away.
+ * @param object valid; the caller does not use it any more
+ */
+export function settle({ resource, version }: Resolved, object: KubeObject): KubeObject {
+  const losses = version.conversion?.losses;
+  if (losses !== undefined) return losses.stored(object);
+  storeOf(resource).form.schema.custom?.settle(object);
+  return object;
+}
