@@ -1,0 +1,130 @@
+/** Asks issuers for documents: over TLS, bounded, through one pool of connections. Source: apiserver's oidc authenticator; Go's http.Client. */
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import https from "node:https";
+import type { Duplex } from "node:stream";
+import tls from "node:tls";
+
+/** Opens a connection to a host, before TLS. */
+export type Dial = (host: string, port: number) => Promise<Duplex>;
+
+export interface DocumentClientOptions {
+  /** PEM. Empty: the authorities of this machine. */
+  readonly certificateAuthority: string;
+  /** Undefined: straight. */
+  readonly dial?: Dial | undefined;
+  readonly timeoutMs?: number;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export interface DocumentClient {
+  /** Follows redirects. @param url https @throws DocumentError */
+  get(url: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  close(): void;
+}
+
+/** The issuer could not be asked, or its answer is not taken. */
+export class DocumentError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "DocumentError";
+  }
+}
+
+const timeoutMsDefault = 30_000;
+const bodyBytesMax = 4 * 2 ** 20;
+const redirectsMax = 10;
+const socketsMax = 8;
+
+export function documentClient({ certificateAuthority, dial, timeoutMs = timeoutMsDefault }: DocumentClientOptions): DocumentClient {
+  const agent = new https.Agent({
+    keepAlive: true,
+    maxSockets: socketsMax,
+    ca: certificateAuthority === "" ? systemAuthorities() : certificateAuthority,
+  });
+  if (dial !== undefined) dialThrough(agent, dial);
+  const closing = new AbortController();
+  return {
+    async get(url, headers = {}) {
+      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
+      let at = url;
+      for (let redirects = 0; redirects <= redirectsMax; redirects++) {
+        const sent = new URL(at).origin === new URL(url).origin ? headers : {}; // A token is for whom it was meant.
+        const answer = await ask(at, sent, agent, signal);
+        const location = answer.headers.location;
+        if (answer.status < 300 || answer.status > 308 || location === undefined) return answer;
+        at = URL.parse(location, at)?.href ?? "";
+      }
+      throw new DocumentError(`Get ${JSON.stringify(url)}: stopped after ${redirectsMax} redirects`);
+    },
+    close() {
+      closing.abort();
+      agent.destroy();
+    },
+  };
+}
+
+/** Some images have none; then those that Node brings. */
+function systemAuthorities(): string[] {
+  const system = tls.getCACertificates("system");
+  return system.length > 0 ? system : tls.getCACertificates("default");
+}
+
+type Connected = (error: Error | null, socket: Duplex) => void;
+
+function dialThrough(agent: https.Agent, dial: Dial): void {
+  Object.assign(agent, {
+    createConnection({ host = "", port = 443, servername, ca }: https.RequestOptions & { servername?: string }, connected: Connected): void {
+      const fail = (error: Error): void => connected(error, undefined as never);
+      dial(host ?? "", Number(port)).then((socket) => {
+        const secure = tls.connect({
+          socket,
+          ALPNProtocols: ["http/1.1"],
+          ...(servername !== undefined && { servername }),
+          ...(ca !== undefined && { ca }),
+          host: host ?? "",
+        });
+        secure.once("error", fail);
+        secure.once("secureConnect", () => {
+          secure.off("error", fail);
+          connected(null, secure);
+        });
+      }, fail);
+    },
+  });
+}
+
+function ask(url: string, headers: Readonly<Record<string, string>>, agent: https.Agent, signal: AbortSignal): Promise<Answer> {
+  const fail = (why: string, cause?: unknown): DocumentError => new DocumentError(`Get ${JSON.stringify(url)}: ${why}`, { cause });
+  if (URL.parse(url)?.protocol !== "https:") return Promise.reject(fail("unsupported protocol scheme"));
+  return new Promise((resolve, reject) => {
+    const failed = (error: unknown): void => reject(error instanceof DocumentError ? error : fail(reasonOf(error, signal), error));
+    const request = https.get(url, { agent, headers, signal }, (response) => {
+      readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }), failed);
+    });
+    request.once("error", failed);
+  });
+}
+
+function reasonOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted)
+    return (signal.reason as Error).name === "TimeoutError"
+      ? "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+      : "context canceled";
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function readBody(response: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of response as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > bodyBytesMax) throw new DocumentError(`unable to read response body: more than ${bodyBytesMax} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts, length);
+}
