@@ -1,5 +1,6 @@
 /** Makes X.509 certificates with P-256 keys. Node's crypto reads certificates but does not make them. Source: RFC 5280. */
 import { isIP } from "node:net";
+import { loadX509 } from "../lib/load-x509.ts";
 
 /** A certificate and its private key, both PEM. */
 export interface KeyPair {
@@ -82,11 +83,6 @@ function alternativeName(name: string): { type: "dns" | "ip"; value: string } {
 }
 
 /** Loaded only when a certificate must be made. */
-async function loadX509(): Promise<typeof import("@peculiar/x509")> {
-  await import("reflect-metadata"); // What its dependency injection asks for.
-  return import("@peculiar/x509");
-}
-
 function nameOf({ commonName, organizations = [] }: Subject): { CN?: string[]; O?: string[] }[] {
   return [...organizations.map((name) => ({ O: [name] })), { CN: [commonName] }];
 }
