@@ -123,7 +123,11 @@ const rows: [what: string, text: string, want: object | string][] = [
     of("server: https://a, proxy-url: 'http://p'"),
     `invalid configuration: invalid 'proxy-url' "http://p" for cluster "c": proxies are not supported`,
   ],
-  ["a program", as("exec: {command: a}"), "invalid configuration: exec plugins are not supported, but u has one"],
+  [
+    "a program",
+    as("exec: {command: a, apiVersion: client.authentication.k8s.io/v1beta1}"),
+    "invalid configuration: exec plugins are not supported, but u has one",
+  ],
   ["groups without a user", as("as-groups: [a]"), "invalid configuration: requesting uid, groups or user-extra for u without impersonating a user"],
   ["fields that nobody knows", `wrong: x\n${context}${cluster}${user}`, { url: "https://a", token: "t" }],
   [
