@@ -1,4 +1,5 @@
 /** The text format that Prometheus reads, version 0.0.4. */
+import { helpPrefix } from "./life-cycle.ts";
 
 export type MetricType = "counter" | "gauge" | "histogram";
 /** How far a name may be relied on. Source: Kubernetes' metric life cycle. */
@@ -17,6 +18,8 @@ export interface Metric {
   readonly type: MetricType;
   /** Undefined for metrics that are not Kubernetes' own, such as `process_*`. */
   readonly stability: Stability | undefined;
+  /** The release that deprecates it, such as `1.34.0`. */
+  readonly deprecatedSince?: string;
   readonly help: string;
   readonly samples: readonly Sample[];
 }
@@ -25,9 +28,10 @@ export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 
 export function formatMetrics(metrics: Iterable<Metric>): string {
   const lines: string[] = [];
-  for (const { name, type, stability, help, samples } of metrics) {
+  for (const metric of metrics) {
+    const { name, type, help, samples } = metric;
     if (samples.length === 0) continue;
-    lines.push(`# HELP ${name} ${stability === undefined ? "" : `[${stability}] `}${help}\n# TYPE ${name} ${type}\n`);
+    lines.push(`# HELP ${name} ${helpPrefix(metric)}${help}\n# TYPE ${name} ${type}\n`);
     for (const { suffix, labels, value } of samples) lines.push(`${name}${suffix}${labels === "" ? "" : `{${labels}}`} ${formatNumber(value)}\n`);
   }
   return lines.join("");

@@ -7,6 +7,7 @@ import { auditMetrics } from "./audit-metrics.ts";
 import { expositionType, formatLabels, formatMetrics, type Metric } from "./exposition.ts";
 import { processMetrics } from "./process-metrics.ts";
 import { type RequestMetrics, requestMetrics } from "./request-metrics.ts";
+import type { ShowMetrics } from "./shown-metrics.ts";
 import { type WatchMetrics, watchMetrics } from "./watch-metrics.ts";
 
 /** What is read when somebody asks. */
@@ -17,7 +18,12 @@ export interface MetricsSources {
   storageSizeBytes(): number;
   /** The fields of `/version`, in its order and under its names. */
   readonly build: Readonly<Record<string, string>>;
+  /** Of the other parts. */
+  readonly collectors?: readonly MetricsCollector[];
 }
+
+/** More metrics, read when somebody asks. */
+export type MetricsCollector = () => Iterable<Metric>;
 
 export interface Metrics {
   readonly requests: RequestMetrics;
@@ -26,7 +32,8 @@ export interface Metrics {
   handler(context: RequestContext): void;
 }
 
-export function createMetrics(clock: Clock, sources: MetricsSources): Metrics {
+/** @param show what is shown of them */
+export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowMetrics = (all) => [...all]): Metrics {
   const requests = requestMetrics(clock);
   const watches = watchMetrics();
   const startedAt = clock.now() / 1000 - process.uptime();
@@ -41,9 +48,15 @@ export function createMetrics(clock: Clock, sources: MetricsSources): Metrics {
         ...auditMetrics(sources.audit),
         buildInfo(sources.build),
         ...processMetrics(startedAt),
+        ...(sources.collectors ?? []).flatMap((collect) => [...collect()]),
       ];
-      const headers = { "audit-id": auditId, "cache-control": "no-cache, private", "content-type": expositionType };
-      exchange.respond(200, headers, Buffer.from(formatMetrics(all.sort(byName))));
+      const headers = {
+        "audit-id": auditId,
+        "cache-control": "no-cache, private",
+        "content-type": expositionType,
+        "process-start-time-unix": String(Math.floor(startedAt)),
+      };
+      exchange.respond(200, headers, Buffer.from(formatMetrics(show(all).sort(byName))));
     },
   };
 }
@@ -55,7 +68,8 @@ function storageMetrics(sources: MetricsSources): Metric[] {
       name: "apiserver_storage_objects",
       type: "gauge",
       stability: "STABLE",
-      help: "(Deprecated since 1.34.0) Stored objects of each resource.",
+      deprecatedSince: "1.34.0",
+      help: "Stored objects of each resource.",
       samples: counts.map(([resource, value]) => ({ suffix: "", labels: formatLabels(["resource"], [formatGroupResource(resource)]), value })),
     },
     {

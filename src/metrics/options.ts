@@ -1,0 +1,81 @@
+/** Upstream's complaints about what is to be shown of metrics. Source: component-base's metrics/api/v1. */
+import { readFile } from "node:fs/promises";
+import { FieldErrors } from "../api/field-errors.ts";
+import { decodeYaml, YamlError } from "../lib/yaml/decode.ts";
+import type { MetricsOptions } from "./contract.ts";
+import { currentRelease } from "./life-cycle.ts";
+
+export const defaultMetricsOptions: MetricsOptions = {
+  showHiddenForVersion: "",
+  disabled: [],
+  allowLabels: new Map(),
+  allowLabelsManifest: undefined,
+};
+
+const metricName = "[a-zA-Z_:][a-zA-Z0-9_:]*";
+const labelName = "[a-zA-Z_][a-zA-Z0-9_]*";
+const nameForm = new RegExp(`^${metricName}$`);
+const keyForm = new RegExp(`^${metricName},${labelName}$`);
+const keyProblem = `must have keys with format \`metricName,labelName\` where metricName matches ${JSON.stringify(metricName)} and labelName matches ${JSON.stringify(labelName)}`;
+
+/**
+ * @returns values that labels may have, by `metric,label`: those of the option, or else of the file
+ * @throws Error with upstream's texts, several in brackets
+ */
+export async function checkMetricsOptions(options: MetricsOptions): Promise<ReadonlyMap<string, string>> {
+  const { showHiddenForVersion, disabled, allowLabels, allowLabelsManifest } = options;
+  const errors = new FieldErrors();
+  const previous = `${currentRelease.major}.${currentRelease.minor - 1}`;
+  if (showHiddenForVersion !== "" && showHiddenForVersion !== previous) {
+    const problem = `must be omitted or have the value '${previous}'; only the previous minor version is allowed`;
+    errors.invalid("metrics.showHiddenMetricsForVersion", showHiddenForVersion, problem);
+  }
+  const wrong = disabled.find((name) => !nameForm.test(name));
+  if (wrong !== undefined) {
+    const problem = `must be fully qualified metric names matching ${JSON.stringify(nameForm.source)}, got ${JSON.stringify(wrong)}`;
+    errors.invalid("metrics.disabledMetrics", disabled, problem);
+  }
+  if (hasWrongKey(allowLabels)) errors.invalid("metrics.allowListMapping", Object.fromEntries(allowLabels), keyProblem);
+  const manifest = allowLabelsManifest === undefined ? new Map<string, string>() : await readManifest(allowLabelsManifest, errors);
+  if (allowLabels.size > 0 && allowLabelsManifest !== undefined)
+    errors.invalid("metrics", Object.fromEntries(allowLabels), "cannot specify both allowListMapping and allowListMappingManifest");
+  const problems = errors.causes.map(({ field, message }) => `${field}: ${message}`);
+  if (problems.length > 0) throw new Error(problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`);
+  return allowLabels.size > 0 ? allowLabels : manifest;
+}
+
+async function readManifest(path: string, errors: FieldErrors): Promise<Map<string, string>> {
+  const field = "metrics.allowListMappingManifest";
+  const refuse = (problem: string): Map<string, string> => {
+    errors.invalid(field, path, problem);
+    return new Map();
+  };
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    return refuse(`failed to read allow list manifest: ${(error as Error).message}`);
+  }
+  const mapping = readMapping(bytes);
+  if (typeof mapping === "string") return refuse(`failed to parse allow list manifest: ${mapping}`);
+  return hasWrongKey(mapping) ? refuse(`invalid allow list mapping in manifest: [${field}: ${keyProblem}]`) : mapping;
+}
+
+/** @returns what is wrong with it, when something is */
+function readMapping(bytes: Buffer): Map<string, string> | string {
+  try {
+    const { value } = decodeYaml(bytes);
+    if (value === null) return new Map();
+    if (typeof value !== "object" || Array.isArray(value)) return "it is no map of texts";
+    const entries = Object.entries(value as Record<string, unknown>);
+    if (entries.some(([, text]) => typeof text !== "string")) return "it is no map of texts";
+    return new Map(entries as [string, string][]);
+  } catch (error) {
+    if (error instanceof YamlError) return error.message;
+    throw error;
+  }
+}
+
+function hasWrongKey(mapping: ReadonlyMap<string, string>): boolean {
+  return [...mapping.keys()].some((key) => !keyForm.test(key));
+}
