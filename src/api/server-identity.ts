@@ -1,0 +1,21 @@
+/** What this server calls itself beside others. Source: k8s.io/apiserver's NewConfig. */
+import { createHash } from "node:crypto";
+
+/** @param hostname at most 65,535 bytes @returns `apiserver-` and 26 characters, the same on each start */
+export function serverIdentity(hostname: string): string {
+  const hash = createHash("sha256");
+  for (const part of [hostname, "kube-apiserver"]) {
+    const bytes = Buffer.from(part);
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(bytes.length);
+    hash.update(length).update(bytes);
+  }
+  return `apiserver-${base32(hash.digest().subarray(0, 16))}`;
+}
+
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
+
+function base32(bytes: Buffer): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  return (bits.match(/.{1,5}/g) ?? []).map((five) => alphabet[Number.parseInt(five.padEnd(5, "0"), 2)]).join("");
+}
