@@ -1,4 +1,5 @@
 /** The library's face. */
+import { defaultAdmissionOptions } from "./admission/options.ts";
 import { systemClock } from "./api/clock.ts";
 import { defaultAuditOptions } from "./audit/options.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
@@ -30,6 +31,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   serviceAccountMaxTokenExpirationMs: 0,
   serviceAccountExtendTokenExpiration: true,
   authorizationModes: [],
+  admission: defaultAdmissionOptions,
   audit: defaultAuditOptions,
   runtimeConfig: "",
   featureGates: "",

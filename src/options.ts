@@ -1,4 +1,5 @@
 /** Everything a server can be told; the flags of the command and the options of the library are this one shape. */
+import type { AdmissionOptions } from "./admission/contract.ts";
 import type { Clock } from "./api/clock.ts";
 import type { Logger } from "./api/logger.ts";
 import type { AuditOptions } from "./audit/contract.ts";
@@ -48,6 +49,7 @@ export interface ServerOptions {
   readonly authorizationModes: readonly string[];
   /** Of the mode ABAC: a policy in JSON per line. */
   readonly authorizationPolicyFile?: string;
+  readonly admission: AdmissionOptions;
   readonly audit: AuditOptions;
   /** As `--runtime-config` takes it. */
   readonly runtimeConfig: string;

@@ -5,6 +5,8 @@ import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { createAdmission } from "./admission/chain.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
+import { nodeRestriction } from "./admission/node-restriction/node-restriction.ts";
+import { chooseAdmissionPlugins } from "./admission/options.ts";
 import type { Clock } from "./api/clock.ts";
 import { pooledRandom } from "./api/random.ts";
 import { customKinds } from "./apis/apiextensions/custom-kinds.ts";
@@ -136,9 +138,10 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const authorizationModes = parseAuthorizationModes(options.authorizationModes);
   const abacPolicies = await readAbacPolicies(options.authorizationPolicyFile, authorizationModes);
   const running = enabledControllers(options.controllers);
+  const plugins = chooseAdmissionPlugins(options.admission);
   const { gates, warnings: gateWarnings } = parseFeatureGates(options.featureGates);
   const served = parseRuntimeConfig(options.runtimeConfig, builtinVersions(builtinConversions));
-  for (const warning of [...gateWarnings, ...served.warnings]) logger.warn(warning);
+  for (const warning of [...gateWarnings, ...served.warnings, ...plugins.warnings]) logger.warn(warning);
 
   const audit = await openAudit(options.audit, { clock, logger });
   undo.push(() => audit.close());
@@ -169,7 +172,11 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   };
   const chosen = authorizationModes.map((mode) => modules[mode]);
   const authorize = authorizerOf(chosen);
-  const admission = createAdmission([namespaceLifecycle(catalog), serviceAddresses, rbacEscalation(rbac.policy, authorize)]);
+  const admission = createAdmission([
+    ...[namespaceLifecycle(catalog), nodeRestriction({ catalog, authorize, enabled: gates.enabled })].filter(({ name }) => plugins.names.has(name)),
+    serviceAddresses,
+    rbacEscalation(rbac.policy, authorize),
+  ]);
   const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: pooledRandom() };
 
   const state = { startedAt: clock.now(), booted: false, stopping: false };

@@ -31,3 +31,11 @@ export interface Admission {
   mutate(attributes: AdmissionAttributes): void | Promise<void>;
   validate(attributes: AdmissionAttributes): void | Promise<void>;
 }
+
+/** Names of plugins, as kube-apiserver calls them. */
+export interface AdmissionOptions {
+  /** That run beside those that do by default. */
+  readonly enable: readonly string[];
+  /** Of those that run by default, the ones that do not. */
+  readonly disable: readonly string[];
+}

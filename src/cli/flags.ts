@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { defaultOptions } from "../index.ts";
 import type { ServerOptions } from "../options.ts";
+import { admissionFlags } from "./admission-flags.ts";
 import { auditFlags } from "./audit-flags.ts";
 import { boolValue, byteCount, checkWatchCacheSizes, cidr, durationMs, FlagValueError, integerWithin, ipAddress, oneOf } from "./flag-values.ts";
 
@@ -321,6 +322,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
     ],
   ],
+  ["Admission flags", admissionFlags],
   [
     "Generic flags",
     [

@@ -65,7 +65,7 @@ export function undoAll(undo: (() => void)[]): void {
 export function createAttributes(request: WriteRequest, object: KubeObject): AdmissionAttributes {
   const { target, subresource, user, dryRun, warnings } = request;
   const namespace = namespaceOf(request, object);
-  const name = object.metadata.name ?? request.name;
+  const name = request.name || (object.metadata.name ?? "");
   return { operation: "CREATE", target, subresource, namespace, name, object, oldObject: undefined, user, dryRun, warnings, undo: [] };
 }
 

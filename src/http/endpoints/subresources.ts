@@ -2,6 +2,7 @@
 import { methodNotAllowed } from "../../api/errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
+import { createAttributes } from "../../registry/create.ts";
 import { decodeBody, expectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
 import { readWriteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
@@ -48,7 +49,11 @@ async function act(context: RequestContext, registry: RegistryContext, action: A
   const options = readWriteOptions("CreateOptions", info.query);
   const target = context.resolved as Resolved;
   const body = decodeBody(bytes, kindOf(target, info.subresource), decodeOptions(context, registry, options));
-  await action(registry, { ...writeRequest(context, options), name: info.name }, body);
+  const request = { ...writeRequest(context, options), name: info.name };
+  const attributes = createAttributes(request, body);
+  await registry.admission.mutate(attributes);
+  await registry.admission.validate(attributes);
+  await action(registry, request, body);
   sendStatus(context, 201, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
 }
 

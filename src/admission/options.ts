@@ -1,0 +1,85 @@
+/** `--enable-admission-plugins` and `--disable-admission-plugins`: which plugins run. Names, order, defaults and texts are kube-apiserver's. */
+import { quoteGo } from "../lib/json/quote.ts";
+import type { AdmissionOptions } from "./contract.ts";
+
+export const defaultAdmissionOptions: AdmissionOptions = { enable: [], disable: [] };
+
+/** All that kube-apiserver 1.36 has, in the order in which they run, and whether they do when no flag is given. */
+const upstreamPlugins: readonly (readonly [name: string, byDefault: "on" | "off"])[] = [
+  ["AlwaysAdmit", "off"],
+  ["NamespaceAutoProvision", "off"],
+  ["NamespaceLifecycle", "on"],
+  ["NamespaceExists", "off"],
+  ["LimitPodHardAntiAffinityTopology", "off"],
+  ["LimitRanger", "on"],
+  ["ServiceAccount", "on"],
+  ["NodeRestriction", "off"],
+  ["TaintNodesByCondition", "on"],
+  ["AlwaysPullImages", "off"],
+  ["ImagePolicyWebhook", "off"],
+  ["PodSecurity", "on"],
+  ["PodNodeSelector", "off"],
+  ["Priority", "on"],
+  ["DefaultTolerationSeconds", "on"],
+  ["PodTolerationRestriction", "off"],
+  ["EventRateLimit", "off"],
+  ["ExtendedResourceToleration", "off"],
+  ["DefaultStorageClass", "on"],
+  ["StorageObjectInUseProtection", "on"],
+  ["PodGroupProtection", "on"],
+  ["OwnerReferencesPermissionEnforcement", "off"],
+  ["PersistentVolumeClaimResize", "on"],
+  ["RuntimeClass", "on"],
+  ["CertificateApproval", "on"],
+  ["CertificateSigning", "on"],
+  ["ClusterTrustBundleAttest", "on"],
+  ["CertificateSubjectRestriction", "on"],
+  ["DefaultIngressClass", "on"],
+  ["DenyServiceExternalIPs", "off"],
+  ["PodTopologyLabels", "on"],
+  ["PodGroupWorkloadExists", "on"],
+  ["NodeDeclaredFeatureValidator", "on"],
+  ["JobValidation", "on"],
+  ["PodResizeValidator", "on"],
+  ["MutatingAdmissionPolicy", "on"],
+  ["MutatingAdmissionWebhook", "on"],
+  ["ValidatingAdmissionPolicy", "on"],
+  ["ValidatingAdmissionWebhook", "on"],
+  ["ResourceQuota", "on"],
+  ["AlwaysDeny", "off"],
+];
+
+/** Those of this server. */
+const presentPlugins: readonly string[] = ["NamespaceLifecycle", "NodeRestriction"];
+
+export interface ChosenPlugins {
+  readonly names: ReadonlySet<string>;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * A plugin that is missing here may be named where kube-apiserver has it on anyway, with a warning, so that its command lines work; to ask for one
+ * that would not run otherwise is an error.
+ * @throws Error that says all that is wrong
+ */
+export function chooseAdmissionPlugins({ enable, disable }: AdmissionOptions): ChosenPlugins {
+  const known = new Map(upstreamPlugins);
+  const unknown = (flag: string, names: readonly string[]): string[] =>
+    names.filter((name) => !known.has(name)).map((name) => `${flag} plugin ${quoteGo(name)} is unknown`);
+  const missing = [...new Set(enable)].filter((name) => known.has(name) && !presentPlugins.includes(name));
+  const both = [...new Set(enable)].filter((name) => disable.includes(name)).sort();
+  const problems = [
+    ...unknown("enable-admission-plugins", enable),
+    ...unknown("disable-admission-plugins", disable),
+    ...(both.length > 0 ? [`[${both.join(" ")}] in enable-admission-plugins and disable-admission-plugins overlapped`] : []),
+    ...missing
+      .filter((name) => known.get(name) === "off")
+      .map((name) => `enable-admission-plugins plugin ${quoteGo(name)} is not in this server, which has ${presentPlugins.join(", ")}`),
+  ];
+  if (problems.length > 0) throw new Error(problems.length > 1 ? `[${problems.join(", ")}]` : problems[0]);
+  const runs = (name: string): boolean => enable.includes(name) || (known.get(name) === "on" && !disable.includes(name));
+  return {
+    names: new Set(presentPlugins.filter(runs)),
+    warnings: missing.map((name) => `enable-admission-plugins plugin ${quoteGo(name)} is not in this server and has no effect`),
+  };
+}
