@@ -1,0 +1,43 @@
+/** Tells others whose token it is, by all the methods that this server knows for tokens. Source: access-control §4.4; upstream's TokenReview registry. */
+import { badRequest, internalError } from "../../api/errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { withAuthenticatedGroup } from "../../api/user.ts";
+import type { TokenAuthenticator } from "../../authentication/contract.ts";
+import type { Review } from "../../registry/contract.ts";
+import type { Part } from "../fields.ts";
+import { userInfoOf } from "./user-info.ts";
+
+export interface TokenReviewOptions {
+  readonly authenticate: TokenAuthenticator;
+  /** What a token must be for where the question does not say: this server. */
+  readonly audiences: readonly string[];
+}
+
+export function tokenReview({ authenticate, audiences }: TokenReviewOptions): Review {
+  return {
+    check(sent, namespace) {
+      if (namespace !== "") throw badRequest(`namespace is not allowed on this type: ${namespace}`);
+      if ((sent.spec?.token ?? "") === "") throw badRequest("token is required for TokenReview in authentication");
+    },
+    async answer(sent) {
+      const asked: readonly string[] = sent.spec.audiences ?? [];
+      sent.status = await statusOf(authenticate, sent.spec.token, asked.length > 0 ? asked : audiences);
+      return sent;
+    },
+  };
+}
+
+async function statusOf(authenticate: TokenAuthenticator, token: string, audiences: readonly string[]): Promise<KubeObject["status"]> {
+  const bearer = asHeader(token);
+  const answer = bearer === "" ? undefined : await authenticate(bearer, audiences);
+  if (answer === undefined) return { user: {}, error: "invalid bearer token" };
+  if ("problem" in answer) return { user: {}, error: answer.problem };
+  if (!audiences.some((audience) => answer.audiences.includes(audience))) throw internalError("error validating audiences");
+  const status: Part = { authenticated: true, user: userInfoOf(withAuthenticatedGroup(answer.user)), audiences: [...answer.audiences] };
+  return status;
+}
+
+/** What would be read of it behind `Bearer`: spaces end it. */
+function asHeader(token: string): string {
+  return `Bearer ${token}`.trim().split(" ", 2)[1] ?? "";
+}

@@ -1,0 +1,35 @@
+/** Which controllers run in this server, and their start and end. */
+import { customKinds } from "../apis/apiextensions/custom-kinds.ts";
+import { objectRules } from "../cel-environment/object-rules.ts";
+import type { Controller } from "../controllers/contract.ts";
+import type { DefinitionControllerOptions } from "../controllers/crd/definitions.ts";
+import { definitionController } from "../controllers/crd/definitions.ts";
+import type { ControllerName } from "../controllers/enabled.ts";
+import { garbageCollector } from "../controllers/garbage-collector/garbage-collector.ts";
+import { namespaceController } from "../controllers/namespace.ts";
+import { roleAggregation } from "../controllers/role-aggregation.ts";
+import { rootCaPublisher } from "../controllers/root-ca.ts";
+import { serviceAccountController } from "../controllers/service-account.ts";
+import { type ServiceAccountTokensOptions, serviceAccountTokensController } from "../controllers/service-account-tokens.ts";
+
+export interface ControllerNeeds extends Omit<DefinitionControllerOptions, "rules">, Omit<ServiceAccountTokensOptions, "issue"> {
+  readonly issueForSecret: ServiceAccountTokensOptions["issue"];
+}
+
+/** @returns when the definitions that were there at the start are served, or could not be read */
+export async function startControllers(running: ReadonlySet<ControllerName>, needs: ControllerNeeds): Promise<readonly Controller[]> {
+  const { registry, logger, caBundle, issueForSecret: issue } = needs;
+  const definitions = definitionController({ ...needs, rules: customKinds({ objectRules }) });
+  const makers: Readonly<Record<ControllerName, () => Controller>> = {
+    "namespace-controller": () => namespaceController({ registry, logger }),
+    "serviceaccount-controller": () => serviceAccountController({ registry, logger }),
+    "root-ca-certificate-publisher-controller": () => rootCaPublisher({ registry, logger, caBundle }),
+    "serviceaccount-token-controller": () => serviceAccountTokensController({ registry, logger, caBundle, issue }),
+    "clusterrole-aggregation-controller": () => roleAggregation({ registry, logger }),
+    "garbage-collector-controller": () => garbageCollector({ registry, logger }),
+  };
+  const controllers = [definitions, ...Array.from(running, (name) => makers[name]())];
+  for (const controller of controllers) controller.start();
+  await definitions.ready;
+  return controllers;
+}

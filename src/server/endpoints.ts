@@ -1,0 +1,58 @@
+/** What is done with each verb of each resource. */
+import type { Clock } from "../api/clock.ts";
+import { selfSubjectReview } from "../apis/authentication/self-subject-review.ts";
+import {
+  localSubjectAccessReview,
+  selfSubjectAccessReview,
+  selfSubjectRulesReview,
+  subjectAccessReview,
+} from "../apis/authorization/access-reviews.ts";
+import { connectSubresources, createActions, refuseConnect } from "../apis/subresources.ts";
+import { createObject } from "../http/endpoints/create.ts";
+import { deleteObject } from "../http/endpoints/delete.ts";
+import { deleteCollection } from "../http/endpoints/delete-collection.ts";
+import { getObject } from "../http/endpoints/get.ts";
+import { listObjects } from "../http/endpoints/list.ts";
+import type { openWatches } from "../http/endpoints/open-watches.ts";
+import { patchObject } from "../http/endpoints/patch.ts";
+import { reviewEndpoint } from "../http/endpoints/review.ts";
+import { subresourceEndpoints } from "../http/endpoints/subresources.ts";
+import { tokenRequestEndpoint } from "../http/endpoints/token-request.ts";
+import { updateObject } from "../http/endpoints/update.ts";
+import { watchObjects } from "../http/endpoints/watch.ts";
+import { PieceMemory } from "../http/representation/pieces.ts";
+import type { ResourceEndpoints } from "../http/serve-resource.ts";
+import type { Access } from "./access.ts";
+import type { Identity } from "./identity.ts";
+
+interface Needs {
+  readonly watches: ReturnType<typeof openWatches>;
+  readonly clock: Clock;
+  readonly access: Access;
+  readonly identity: Identity;
+}
+
+export function resourceEndpoints({ watches, clock, access: { authorize, rulesOf }, identity }: Needs): ResourceEndpoints {
+  const memory = new PieceMemory();
+  return {
+    verbs: {
+      get: getObject,
+      list: (context, registry) => listObjects(context, registry, memory),
+      watch: (context, registry) => watchObjects(context, registry, watches),
+      create: createObject,
+      update: updateObject,
+      patch: patchObject,
+      delete: (context, registry) => deleteObject(context, registry, authorize),
+      deletecollection: (context, registry) => deleteCollection(context, registry, memory),
+    },
+    subresources: {
+      ...subresourceEndpoints({ createActions, connectSubresources, refuseConnect }),
+      "/serviceaccounts/token": tokenRequestEndpoint(identity.tokens),
+      "authentication.k8s.io/selfsubjectreviews/": reviewEndpoint(selfSubjectReview(clock)),
+      "authorization.k8s.io/selfsubjectaccessreviews/": reviewEndpoint(selfSubjectAccessReview(authorize)),
+      "authorization.k8s.io/subjectaccessreviews/": reviewEndpoint(subjectAccessReview(authorize)),
+      "authorization.k8s.io/localsubjectaccessreviews/": reviewEndpoint(localSubjectAccessReview(authorize)),
+      "authorization.k8s.io/selfsubjectrulesreviews/": reviewEndpoint(selfSubjectRulesReview(rulesOf)),
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/** All of authentication, from the options to who a request is of, and the tokens that are issued here. */
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { tokenRequests } from "../apis/core/service-account-token.ts";
+import { bearerTokenAuthenticator } from "../authentication/bearer-token.ts";
+import { clientCertificateAuthenticator } from "../authentication/client-certificate.ts";
+import type { TokenAuthenticator } from "../authentication/contract.ts";
+import { extendedExpirationSeconds, secretTokenClaims, tokenClaims, watchedExpirationSeconds } from "../authentication/service-account/claims.ts";
+import { tokenIssuer } from "../authentication/service-account/issuer.ts";
+import { issuerMetadata, keySet } from "../authentication/service-account/keys.ts";
+import { liveObjects } from "../authentication/service-account/live-objects.ts";
+import { checkServiceAccountOptions } from "../authentication/service-account/options.ts";
+import { serviceAccountTokens } from "../authentication/service-account/token.ts";
+import { tokenCache } from "../authentication/token-cache.ts";
+import { tokenFileAuthenticator } from "../authentication/token-file.ts";
+import { tokenUnion } from "../authentication/token-union.ts";
+import { authenticate } from "../authentication/union.ts";
+import type { ServingSetup } from "../cli/serving-setup.ts";
+import { type ServiceAccountKeys, serviceAccountKeys } from "../cli/service-account-keys.ts";
+import type { ServiceAccountTokensOptions } from "../controllers/service-account-tokens.ts";
+import type { Filter } from "../http/contract.ts";
+import { openIdRoutes } from "../http/endpoints/openid.ts";
+import type { TokenRequests } from "../http/endpoints/token-request.ts";
+import { authenticationFilter } from "../http/filters/authentication.ts";
+import type { PathRoute } from "../http/serve.ts";
+import type { ServerOptions } from "../options.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+
+/** What the options say, checked before anything is opened. */
+export interface IdentitySettings {
+  readonly tokenFile: readonly TokenAuthenticator[];
+  /** What a token must be for. */
+  readonly audiences: readonly string[];
+}
+
+export interface Identity {
+  readonly filter: Filter;
+  /** What `serviceaccounts/token` issues. */
+  readonly tokens: TokenRequests;
+  /** What secrets of accounts are filled with. */
+  readonly issueForSecret: ServiceAccountTokensOptions["issue"];
+  /** What others need to check the tokens issued here. */
+  readonly routes: readonly PathRoute[];
+}
+
+/** @throws Error when an option is not valid, or names the line of a file which is wrong */
+export async function identitySettings(options: ServerOptions): Promise<IdentitySettings> {
+  checkServiceAccountOptions(options.serviceAccountIssuers, options.serviceAccountMaxTokenExpirationMs);
+  const { tokenAuthFile, apiAudiences, serviceAccountIssuers } = options;
+  return {
+    tokenFile: tokenAuthFile === undefined ? [] : [tokenFileAuthenticator(await readFile(tokenAuthFile, "utf8"), tokenAuthFile)],
+    audiences: apiAudiences.length > 0 ? apiAudiences : serviceAccountIssuers,
+  };
+}
+
+interface Needs extends Pick<RegistryContext, "catalog" | "gates"> {
+  readonly setup: Pick<ServingSetup, "clientAuthorities" | "proxyAuthorities">;
+  /** Host and port that others reach this server by, once it listens. */
+  readonly address: () => string;
+}
+
+/** @throws Error that names the file of keys that cannot be read, or has none */
+export async function openIdentity(settings: IdentitySettings, options: ServerOptions, { catalog, address, setup, gates }: Needs): Promise<Identity> {
+  const { clock } = options;
+  const { tokenFile, audiences } = settings;
+  const keys = await serviceAccountKeys(options);
+  const issuer = tokenIssuer(keys.signing, options.serviceAccountIssuers[0] as string);
+  const accounts = serviceAccountTokens({
+    keys: keys.accepted,
+    issuers: options.serviceAccountIssuers,
+    apiAudiences: audiences,
+    lookup: options.serviceAccountLookup,
+    live: liveObjects(catalog),
+    clock,
+  });
+  const authenticateToken = tokenCache(tokenUnion([...tokenFile, accounts]), { clock });
+  return {
+    filter: authenticationFilter(authenticate([clientCertificateAuthenticator({ authorities: setup.clientAuthorities, uids: gates.enabled("AllowParsingUserUIDFromCertAuth") }), bearerTokenAuthenticator(authenticateToken, audiences)], options)),
+    tokens: tokenRequests({
+      apiAudiences: audiences,
+      maxExpirationSeconds: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),
+      extendExpiration: options.serviceAccountExtendTokenExpiration,
+      watchedExpirationSeconds,
+      extendedExpirationSeconds,
+      issue: (grant) => issuer.issue(tokenClaims({ ...grant, jti: randomUUID() })),
+    }),
+    issueForSecret: (namespace, account, secret) => issuer.issueForSecret(secretTokenClaims(namespace, account, secret)),
+    routes: issuerRoutes(options, keys, address),
+  };
+}
+
+/** Only an issuer that is an https URL is one whom others can ask. */
+function issuerRoutes({ serviceAccountIssuers: [issuer = ""] }: ServerOptions, { accepted }: ServiceAccountKeys, address: () => string): PathRoute[] {
+  const isAddress = URL.canParse(issuer) && /^https:[^?#]*$/.test(issuer);
+  const metadata = isAddress ? (): object => issuerMetadata(issuer, `https://${address()}/openid/v1/jwks`, accepted) : undefined;
+  return openIdRoutes({ metadata, keySet: () => keySet(accepted) });
+}

@@ -1,0 +1,67 @@
+/** The paths that are no resources. */
+import { type HealthCheck, healthHandler } from "../health/health.ts";
+import { createDiscovery } from "../http/endpoints/discovery.ts";
+import { createOpenApi } from "../http/endpoints/openapi.ts";
+import { versionHandler } from "../http/endpoints/version.ts";
+import type { PathRoute } from "../http/serve.ts";
+import type { ServerOptions } from "../options.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { Storage } from "../storage/contract.ts";
+
+/** Which paths the checks stand under, and what they check. */
+export function healthRoutes(
+  storage: Storage,
+  state: { startedAt: number; booted: boolean; stopping: boolean },
+  options: ServerOptions,
+): PathRoute[] {
+  const store = async (): Promise<undefined> => {
+    await storage.current();
+  };
+  const checks: HealthCheck[] = [
+    { name: "ping", check: () => undefined },
+    { name: "log", check: () => undefined },
+    { name: "etcd", check: store },
+    { name: "etcd-readiness", check: store, readinessOnly: true },
+    { name: "poststarthook/bootstrap-state", check: () => (state.booted ? undefined : "not finished") },
+    { name: "shutdown", check: () => (state.stopping ? "process is shutting down" : undefined), readinessOnly: true },
+  ];
+  const graceUntil = (): boolean => options.clock.now() - state.startedAt < options.livezGracePeriodMs;
+  return (["livez", "readyz", "healthz"] as const).flatMap((endpoint) => {
+    const handler = healthHandler(endpoint, { checks, graceUntil });
+    return [
+      { path: `/${endpoint}`, handler },
+      { path: `/${endpoint}/*`, handler },
+    ];
+  });
+}
+
+export function documentRoutes({ catalog, gates }: Pick<RegistryContext, "catalog" | "gates">, serverAddress: () => string): PathRoute[] {
+  const discovery = createDiscovery({
+    catalog,
+    serverAddress,
+    paths: [
+      "/.well-known/openid-configuration",
+      "/healthz",
+      "/livez",
+      "/metrics",
+      "/openapi/v2",
+      "/openapi/v3",
+      "/openid/v1/jwks",
+      "/readyz",
+      "/version",
+    ],
+  });
+  const openApi = createOpenApi({ catalog, cbor: gates.enabled("CBORServingAndStorage"), enums: gates.enabled("OpenAPIEnums") });
+  return [
+    { path: "/", handler: discovery.root },
+    { path: "/api", handler: discovery.api },
+    { path: "/api/*", handler: discovery.api },
+    { path: "/apis", handler: discovery.apis },
+    { path: "/apis/*", handler: discovery.apis },
+    { path: "/version", handler: versionHandler },
+    { path: "/version/", handler: versionHandler },
+    { path: "/openapi/v2", handler: openApi.v2 },
+    { path: "/openapi/v3", handler: openApi.v3 },
+    { path: "/openapi/v3/*", handler: openApi.v3 },
+  ];
+}
