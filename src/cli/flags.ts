@@ -6,6 +6,8 @@ import { defaultOptions } from "../index.ts";
 import type { ServerOptions } from "../options.ts";
 import { admissionFlags } from "./admission-flags.ts";
 import { auditFlags } from "./audit-flags.ts";
+import { authenticationFlags } from "./authentication-flags.ts";
+import { authorizationFlags } from "./authorization-flags.ts";
 import { boolValue, byteCount, checkWatchCacheSizes, cidr, durationMs, FlagValueError, integerWithin, ipAddress, oneOf } from "./flag-values.ts";
 
 export type LoggingFormat = "text" | "json";
@@ -186,106 +188,8 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
     ],
   ],
-  [
-    "Authentication flags",
-    [
-      {
-        term: "--anonymous-auth [bool]",
-        help: "Lets requests without credentials pass as system:anonymous of the group system:unauthenticated.",
-        shown: "true",
-        set: (text, { server }) => {
-          server.anonymousAuth = boolValue(text);
-        },
-      },
-      {
-        term: "--client-ca-file <file>",
-        help: "PEM file with authorities; a client certificate signed by one of them identifies its common name, with its organizations as groups.",
-        set: (text, { server }) => {
-          server.clientCaFile = text;
-        },
-      },
-      {
-        term: "--token-auth-file <file>",
-        help: "CSV file with bearer tokens: token, user name, user uid and, in one quoted column with commas between, groups. Read at the start alone.",
-        set: (text, { server }) => {
-          server.tokenAuthFile = text;
-        },
-      },
-      {
-        term: "--api-audiences <names>",
-        help: "What service account tokens that are for this server name, with commas between. If unset, the values of --service-account-issuer.",
-        set: (text, { server }) => {
-          server.apiAudiences = [...server.apiAudiences, ...text.split(",").filter((audience) => audience !== "")];
-        },
-      },
-      {
-        term: "--service-account-issuer <issuer>",
-        help: "Who issues service account tokens, best an https URL. May be repeated: the first stands in new tokens, those of all are accepted.",
-        shown: "https://kubernetes.default.svc.cluster.local",
-        set: (text, { server }) => {
-          const before = server.serviceAccountIssuers === libraryDefaults.serviceAccountIssuers ? [] : server.serviceAccountIssuers;
-          server.serviceAccountIssuers = [...before, text];
-        },
-      },
-      {
-        term: "--service-account-key-file <file>",
-        help: "PEM file with RSA or ECDSA keys, public or private, whose service account tokens are accepted; may be repeated. The key that signs needs not be among them. If unset, the key of --tls-private-key-file.",
-        set: (text, { server }) => {
-          server.serviceAccountKeyFiles = [...server.serviceAccountKeyFiles, text];
-        },
-      },
-      {
-        term: "--service-account-signing-key-file <file>",
-        help: "PEM file with the private key that signs service account tokens. If unset, one is created under --data-dir.",
-        set: (text, { server }) => {
-          server.serviceAccountSigningKeyFile = text;
-        },
-      },
-      {
-        term: "--service-account-lookup [bool]",
-        help: "Whether the tokens of secrets are accepted only as long as the secret and the account are there.",
-        shown: "true",
-        set: (text, { server }) => {
-          server.serviceAccountLookup = boolValue(text);
-        },
-      },
-      {
-        term: "--service-account-max-token-expiration <duration>",
-        help: "The longest life of a service account token, between 1h and 2^32 seconds; tokens asked for with a longer one get this. 0 is no limit.",
-        shown: "0s",
-        set: (text, { server }) => {
-          server.serviceAccountMaxTokenExpirationMs = durationMs(text);
-        },
-      },
-      {
-        term: "--service-account-extend-token-expiration [bool]",
-        help: "Whether the tokens that pods get for about an hour are good for a year, for clients that do not read them again.",
-        shown: "true",
-        set: (text, { server }) => {
-          server.serviceAccountExtendTokenExpiration = boolValue(text);
-        },
-      },
-    ],
-  ],
-  [
-    "Authorization flags",
-    [
-      {
-        term: "--authorization-mode <modes>",
-        help: "Ordered list of authorizers with commas between: ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC; may be repeated. If unset, Node,RBAC. Members of system:masters may always do all.",
-        set: (text, { server }) => {
-          server.authorizationModes = [...server.authorizationModes, ...text.split(",").filter((mode) => mode !== "")];
-        },
-      },
-      {
-        term: "--authorization-policy-file <file>",
-        help: "File with a policy in JSON per line, for --authorization-mode=ABAC.",
-        set: (text, { server }) => {
-          server.authorizationPolicyFile = text;
-        },
-      },
-    ],
-  ],
+  ["Authentication flags", authenticationFlags],
+  ["Authorization flags", authorizationFlags],
   ["Auditing flags", auditFlags],
   [
     "API enablement flags",
