@@ -1,0 +1,413 @@
+/** Tokens against issuers over TLS: what is taken, what an attacker gets, keys that turn, and issuers that are away. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { base64url, CompactEncrypt, SignJWT, UnsecuredJWT } from "jose";
+import type { Logger } from "../../api/logger.ts";
+import { type ManualClock, manualClock } from "../../testing/manual-clock.ts";
+import { discoveryPath, issuerKey, keysPath, publishedKey, startTokenIssuer, type TokenIssuer } from "../../testing/token-issuer.ts";
+import type { JwtAuthenticator } from "../configuration/configuration.ts";
+import { validateConfiguration } from "../configuration/validate.ts";
+import { type JwtAuthenticators, jwtAuthenticators, signingAlgorithms } from "./jwt-authenticators.ts";
+
+const quiet: Logger = { info() {}, warn() {}, error() {} };
+
+function configOf(
+  issuer: Pick<TokenIssuer, "url" | "ca">,
+  more: Partial<JwtAuthenticator> = {},
+  issuerMore: Partial<JwtAuthenticator["issuer"]> = {},
+): JwtAuthenticator {
+  const none = { claim: "", expression: "" };
+  return {
+    issuer: {
+      url: issuer.url,
+      discoveryUrl: "",
+      certificateAuthority: issuer.ca,
+      audiences: ["coxswain"],
+      audienceMatchPolicy: "",
+      egressSelectorType: "",
+      ...issuerMore,
+    },
+    claimValidationRules: [],
+    claimMappings: { username: { ...none, claim: "sub", prefix: "" }, groups: { ...none, claim: "groups", prefix: "" }, uid: none, extra: [] },
+    userValidationRules: [],
+    ...more,
+  };
+}
+
+interface Opened extends JwtAuthenticators {
+  readonly clock: ManualClock;
+  readonly told: string[];
+  /** The name of the user, or why there is none. */
+  ask(token: string): Promise<string | undefined>;
+}
+
+function open(configs: readonly JwtAuthenticator[], algorithms: readonly string[] = signingAlgorithms): Opened {
+  const { errors, authenticators } = validateConfiguration({ jwt: configs }, { disallowedIssuers: [], egressSelectorAllowed: true });
+  assert.deepEqual(errors.causes, []);
+  const clock = manualClock(Date.now());
+  const told: string[] = [];
+  const made = jwtAuthenticators(authenticators, {
+    algorithms,
+    clock,
+    logger: quiet,
+    dialOf: () => assert.fail("no issuer is behind an egress selector"),
+    observer: {
+      checked: (_issuer, accepted) => told.push(accepted ? "accepted" : "refused"),
+      fetchedKeys: (_issuer, keySet) => told.push(keySet === undefined ? "no keys" : "keys"),
+    },
+  });
+  return {
+    ...made,
+    clock,
+    told,
+    async ask(token) {
+      const answer = await made.authenticate(token, ["api"]);
+      if (answer === undefined) return undefined;
+      return "problem" in answer ? answer.problem : `${answer.user.name} [${answer.user.groups.join(" ")}]`;
+    },
+  };
+}
+
+const badSignature = "oidc: verify token: failed to verify signature: failed to verify id token signature";
+const malformed = "oidc: verify token: oidc: malformed jwt";
+const notSupported = (found: string): string =>
+  `oidc: verify token: oidc: id token signed with unsupported algorithm, expected [${signingAlgorithms.map((one) => `"${one}"`).join(" ")}] got "${found}"`;
+const parts = (token: string): [string, string, string] => token.split(".") as [string, string, string];
+
+describe("tokens", () => {
+  const ec = issuerKey("ec");
+  const rsa = issuerKey("rsa", "RS256");
+  let issuer: TokenIssuer;
+
+  before(async () => {
+    issuer = await startTokenIssuer([ec, rsa]);
+  });
+  after(() => issuer.close());
+
+  const seconds = (more: number): number => Math.floor(Date.now() / 1000) + more;
+  const publicPem = rsa.publicKey.export({ type: "spki", format: "pem" }).toString();
+
+  const rows: [what: string, token: () => string | Promise<string>, want: string | RegExp | undefined][] = [
+    ["a good one", () => issuer.sign({ groups: ["a", "b"] }), "ann [a b]"],
+    ["of an RSA key", () => issuer.sign({}, {}, rsa), "ann []"],
+    ["of an RSA key with PSS", () => issuer.sign({}, { alg: "PS384" }, rsa), "ann []"],
+    ["without the key's name", () => issuer.sign({}, { kid: undefined }), "ann []"],
+    ["for several", () => issuer.sign({ aud: ["x", "coxswain"] }), "ann []"],
+    ["expired a second ago", () => issuer.sign({ exp: seconds(-1) }), /token is expired/],
+    ["without an end", () => issuer.sign({ exp: undefined }), /token is expired/],
+    ["not valid yet", () => issuer.sign({ nbf: seconds(120) }), /before the nbf/],
+    ["valid in half a minute, by a clock that may be wrong", () => issuer.sign({ nbf: seconds(30) }), "ann []"],
+    ["for another", () => issuer.sign({ aud: "other" }), 'oidc: verify token: oidc: expected audience "coxswain" got ["other"]'],
+    ["of another issuer", () => issuer.sign({ iss: "https://elsewhere" }), undefined],
+    ["of the issuer's name with a slash", () => issuer.sign({ iss: `${issuer.url}/` }), undefined],
+    ["without an issuer", () => issuer.sign({ iss: undefined }), undefined],
+    ["without a signature", () => new UnsecuredJWT({ iss: issuer.url, aud: "coxswain", sub: "ann", exp: seconds(60) }).encode(), undefined],
+    ["that says it has none, with one", async () => withHeader(await issuer.sign(), { alg: "none" }), notSupported("none")],
+    [
+      "signed with the public key as a secret",
+      () =>
+        new SignJWT({ iss: issuer.url, aud: "coxswain", sub: "ann", exp: seconds(60) })
+          .setProtectedHeader({ alg: "HS256", kid: "rsa" })
+          .sign(Buffer.from(publicPem)),
+      notSupported("HS256"),
+    ],
+    ["of an EC key that says it is RSA", async () => withHeader(await issuer.sign(), { alg: "RS256", kid: "ec" }), badSignature],
+    ["that brings its own key along", async () => ownKey(issuer), badSignature],
+    ["that says where its key is", () => issuer.sign({}, { jku: `${issuer.url}/evil`, x5u: `${issuer.url}/evil` }, issuerKey("ec")), badSignature],
+    ["of another key of the same name", () => issuer.sign({}, {}, issuerKey("ec")), badSignature],
+    ["with claims of another", async () => mixed(await issuer.sign(), await issuer.sign({ sub: "root" })), badSignature],
+    ["truncated", async () => (await issuer.sign()).slice(0, -4), badSignature],
+    [
+      "without its signature",
+      async () =>
+        `${parts(await issuer.sign())
+          .slice(0, 2)
+          .join(".")}.`,
+      undefined,
+    ],
+    [
+      "two parts of it",
+      async () =>
+        parts(await issuer.sign())
+          .slice(0, 2)
+          .join("."),
+      undefined,
+    ],
+    ["four parts", async () => `${await issuer.sign()}.x`, undefined],
+    ["padded", async () => `${await issuer.sign()}==`, undefined],
+    ["with a header that is no JSON", async () => [base64url.encode("x"), ...parts(await issuer.sign()).slice(1)].join("."), malformed],
+    ["with a header that asks for more than is known", () => critical(issuer), malformed],
+    ["in another token", async () => issuer.sign({ iss: undefined, jwt: await issuer.sign() }, { cty: "JWT" }), undefined],
+    ["within encryption", async () => encrypted(await issuer.sign()), undefined],
+    ["of a mebibyte", () => issuer.sign({ x: "x".repeat(2 ** 20) }), undefined],
+    ["with a claim twice, of which the last counts", () => twice(issuer), "bob []"],
+    ["with claims that objects have", () => issuer.sign({ ["__proto__"]: "x", constructor: "x", toString: "x" }), "ann []"],
+  ];
+  for (const [what, token, want] of rows) {
+    test(`a token ${what}`, async () => {
+      const opened = open([configOf(issuer)]);
+      await opened.ready;
+      const found = await opened.ask(await token());
+      if (want instanceof RegExp) assert.match(found ?? "", want);
+      else assert.equal(found, want);
+      opened.close();
+    });
+  }
+
+  test("nobody was asked where a token said that its key was", () => assert.equal(issuer.asked("/evil"), 0));
+
+  test("only the algorithms that are allowed", async () => {
+    const narrow = open([configOf(issuer)], ["RS256"]);
+    await narrow.ready;
+    assert.equal(await narrow.ask(await issuer.sign({}, {}, rsa)), "ann []");
+    assert.match((await narrow.ask(await issuer.sign())) ?? "", /expected \["RS256"\] got "ES256"$/);
+    assert.match((await narrow.ask(await issuer.sign({}, { alg: "PS256" }, rsa))) ?? "", /got "PS256"$/);
+    narrow.close();
+  });
+});
+
+function withHeader(token: string, header: object): string {
+  return [base64url.encode(JSON.stringify(header)), ...parts(token).slice(1)].join(".");
+}
+
+function mixed(first: string, second: string): string {
+  const [header, , signature] = parts(first);
+  return [header, parts(second)[1], signature].join(".");
+}
+
+function ownKey(issuer: TokenIssuer): Promise<string> {
+  const key = issuerKey("ec");
+  return issuer.sign({}, { jwk: key.publicKey.export({ format: "jwk" }) }, key);
+}
+
+async function critical(issuer: TokenIssuer): Promise<string> {
+  return withHeader(await issuer.sign(), { alg: "ES256", kid: "ec", crit: ["exp"], exp: 1 });
+}
+
+function encrypted(token: string): Promise<string> {
+  return new CompactEncrypt(Buffer.from(token)).setProtectedHeader({ alg: "dir", enc: "A128GCM" }).encrypt(Buffer.alloc(16));
+}
+
+/** As no library writes it. */
+async function twice(issuer: TokenIssuer): Promise<string> {
+  const { CompactSign } = await import("jose");
+  const exp = Math.floor(Date.now() / 1000) + 60;
+  const claims = `{"iss":"${issuer.url}","aud":"coxswain","exp":${exp},"sub":"ann","sub":"bob"}`;
+  const [key] = issuer.keys;
+  assert.ok(key);
+  return new CompactSign(Buffer.from(claims)).setProtectedHeader({ alg: key.algorithm, kid: key.id }).sign(key.privateKey);
+}
+
+async function withIssuer(run: (issuer: TokenIssuer, openOne: typeof open) => Promise<void>): Promise<void> {
+  const issuer = await startTokenIssuer();
+  const all: Opened[] = [];
+  try {
+    await run(issuer, (...args) => {
+      const made = open(...args);
+      all.push(made);
+      return made;
+    });
+  } finally {
+    for (const one of all) one.close();
+    await issuer.close();
+  }
+}
+
+test("keys are fetched once, for the first token, and again for a key that is not known", async () => {
+  await withIssuer(async (issuer, openOne) => {
+    const opened = openOne([configOf(issuer)]);
+    await opened.ready;
+    const old = await issuer.sign();
+    assert.deepEqual(await Promise.all([opened.ask(old), opened.ask(old)]), ["ann []", "ann []"]);
+    assert.equal(issuer.asked(keysPath), 1);
+    issuer.keys = [issuerKey("2"), ...issuer.keys];
+    assert.equal(await opened.ask(await issuer.sign()), "ann []");
+    assert.equal(await opened.ask(old), "ann []");
+    assert.equal(issuer.asked(keysPath), 2);
+    issuer.keys = issuer.keys.slice(0, 1);
+    assert.equal(await opened.ask(old), "ann []");
+  });
+});
+
+test("keys that were taken back are forgotten after ten minutes", async () => {
+  await withIssuer(async (issuer, openOne) => {
+    const opened = openOne([configOf(issuer)]);
+    await opened.ready;
+    const old = await issuer.sign({ exp: 4102444800 });
+    assert.equal(await opened.ask(old), "ann []");
+    issuer.keys = [issuerKey("2")];
+    opened.clock.advance(10 * 60_000 + 1);
+    assert.equal(await opened.ask(old), "ann []"); // Answered at once, with what is known; the keys are fetched beside it.
+    while (opened.told.filter((one) => one === "keys").length < 2) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(await opened.ask(old), badSignature);
+  });
+});
+
+test("tokens with keys that are not known make few fetches", async () => {
+  await withIssuer(async (issuer, openOne) => {
+    const opened = openOne([configOf(issuer)]);
+    await opened.ready;
+    for (let index = 0; index < 50; index++) assert.equal(await opened.ask(await issuer.sign({}, { kid: `k${index}` })), badSignature);
+    assert.equal(issuer.asked(keysPath), 4);
+    assert.equal(await opened.ask(await issuer.sign()), "ann []");
+    opened.clock.advance(5000);
+    await opened.ask(await issuer.sign({}, { kid: "x" }));
+    await opened.ask(await issuer.sign({}, { kid: "y" }));
+    assert.equal(issuer.asked(keysPath), 5);
+  });
+});
+
+test("keys that cannot be fetched leave the old ones", async () => {
+  await withIssuer(async (issuer, openOne) => {
+    const opened = openOne([configOf(issuer)]);
+    await opened.ready;
+    issuer.replies.set(keysPath, (response) => response.writeHead(500).end("down"));
+    assert.equal(
+      await opened.ask(await issuer.sign()),
+      "oidc: verify token: failed to verify signature: fetching keys oidc: get keys failed: 500 down",
+    );
+    issuer.replies.delete(keysPath);
+    assert.equal(await opened.ask(await issuer.sign()), "ann []");
+    for (const reply of ["no JSON", [1], { keys: 1 }, (response: import("node:http").ServerResponse) => response.destroy()] as const) {
+      issuer.replies.set(keysPath, reply);
+      opened.clock.advance(20_000);
+      assert.match((await opened.ask(await issuer.sign({}, { kid: "x" }))) ?? "", /fetching keys/);
+      assert.equal(await opened.ask(await issuer.sign()), "ann []");
+    }
+    assert.ok(opened.told.includes("no keys"));
+  });
+});
+
+test("keys of other kinds, broken and short ones are passed over", async () => {
+  await withIssuer(async (issuer, openOne) => {
+    const opened = openOne([configOf(issuer)]);
+    await opened.ready;
+    const [good] = issuer.keys;
+    assert.ok(good);
+    const others = [
+      1,
+      null,
+      {},
+      { kty: "oct", k: "AAAA", kid: "1" },
+      { kty: "EC", crv: "P-256", x: "AA", y: "AA", kid: "1" },
+      { kty: "OKP", crv: "X25519", kid: "1" },
+    ];
+    issuer.replies.set(keysPath, { keys: [...others, publishedKey(good)] });
+    assert.equal(await opened.ask(await issuer.sign()), "ann []");
+  });
+});
+
+test("an issuer that is away is asked again, later and later; then its tokens are taken", async () => {
+  await withIssuer(async (issuer, openOne) => {
+    issuer.replies.set(discoveryPath, (response) => response.writeHead(503).end("later"));
+    const opened = openOne([configOf(issuer)]);
+    const token = await issuer.sign();
+    assert.equal(await opened.ask(token), "oidc: authenticator not initialized");
+    const attempts = async (count: number): Promise<void> => {
+      while (issuer.asked(discoveryPath) < count || opened.problems()[0] !== "503: later") await new Promise((resolve) => setImmediate(resolve));
+    };
+    for (const [index, delayMs] of [1000, 2000, 4000, 8000, 10_000, 10_000].entries()) {
+      await attempts(index + 1);
+      await new Promise((resolve) => setTimeout(resolve, 20)); // Its timer is set after the answer.
+      opened.clock.advance(delayMs - 1);
+      assert.equal(issuer.asked(discoveryPath), index + 1);
+      if (index === 5) issuer.replies.delete(discoveryPath);
+      opened.clock.advance(1);
+    }
+    await opened.ready;
+    assert.deepEqual(opened.problems(), []);
+    assert.equal(await opened.ask(token), "ann []");
+  });
+});
+
+const discoveryRows: [what: string, reply: (url: string) => object | string, want: RegExp][] = [
+  [
+    "another issuer's",
+    () => ({ issuer: "https://other", jwks_uri: "https://other/keys" }),
+    /issuer did not match the issuer returned by provider, expected "https:.*" got "https:\/\/other"$/,
+  ],
+  ["one without keys", (url) => ({ issuer: url }), /provider did not return JWKS URL/],
+  ["no JSON", () => "<html>", /failed to decode provider discovery object/],
+  ["a list", () => [], /failed to decode provider discovery object/],
+];
+for (const [what, reply, want] of discoveryRows) {
+  test(`a discovery document: ${what}`, async () => {
+    await withIssuer(async (issuer, openOne) => {
+      issuer.replies.set(discoveryPath, reply(issuer.url));
+      const opened = openOne([configOf(issuer)]);
+      while (!want.test(opened.problems()[0] ?? "")) {
+        assert.match(opened.problems()[0] ?? "", /is not initialized/);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+  });
+}
+
+test("an issuer's certificate must be of the authority that is named", async () => {
+  await withIssuer(async (issuer, openOne) => {
+    const other = await startTokenIssuer();
+    const opened = openOne([configOf(issuer, {}, { certificateAuthority: other.ca })]);
+    await other.close();
+    while (/is not initialized/.test(opened.problems()[0] ?? "")) await new Promise((resolve) => setImmediate(resolve));
+    assert.match(opened.problems()[0] ?? "", /certificate/);
+    assert.equal(issuer.server.requests.length, 0);
+  });
+});
+
+test("the discovery document may be elsewhere, and be moved", async () => {
+  await withIssuer(async (issuer, openOne) => {
+    issuer.replies.set(discoveryPath, (response) => response.writeHead(404).end());
+    issuer.replies.set("/moved", (response) => response.writeHead(302, { location: "/here" }).end());
+    issuer.replies.set("/here", { issuer: issuer.url, jwks_uri: `${issuer.url}${keysPath}` });
+    const opened = openOne([configOf(issuer, {}, { discoveryUrl: `${issuer.url}/moved` })]);
+    await opened.ready;
+    assert.equal(await opened.ask(await issuer.sign()), "ann []");
+    assert.equal(issuer.asked(discoveryPath), 0);
+  });
+});
+
+test("groups that another service knows", async () => {
+  await withIssuer(async (issuer, openOne) => {
+    const opened = openOne([configOf(issuer)]);
+    await opened.ready;
+    const source = (endpoint: string): Record<string, unknown> => ({
+      _claim_names: { groups: "s" },
+      _claim_sources: { s: { endpoint: `${issuer.url}${endpoint}`, access_token: "secret" } },
+    });
+    issuer.replies.set("/groups", await issuer.sign({ groups: ["x", "y"] }));
+    issuer.replies.set("/none", await issuer.sign());
+    issuer.replies.set("/expired", await issuer.sign({ exp: 1, groups: ["x"] }));
+    issuer.replies.set("/forged", await issuer.sign({ groups: ["root"] }, {}, issuerKey("1")));
+    issuer.replies.set("/elsewhere", await issuer.sign({ iss: "https://127.0.0.1:1", groups: ["root"] }));
+    issuer.replies.set("/text", "no token");
+    assert.equal(await opened.ask(await issuer.sign(source("/groups"))), "ann [x y]");
+    assert.deepEqual(issuer.server.requests.findLast(({ path }) => path === "/groups")?.headers.authorization, "Bearer secret");
+    const wants: [endpoint: string, want: RegExp][] = [
+      ["/none", /did not contain claim: groups$/],
+      ["/expired", /verify distributed claim token: oidc: token is expired/],
+      ["/forged", /failed to verify id token signature$/],
+      ["/elsewhere", /verifier not initialized for issuer: "https:\/\/127.0.0.1:1"$/],
+      ["/text", /getting untrusted issuer/],
+      ["/missing", /while getting distributed claim "groups": error while getting distributed claim JWT: 404$/],
+    ];
+    for (const [endpoint, want] of wants) {
+      opened.clock.advance(5000);
+      assert.match((await opened.ask(await issuer.sign(source(endpoint)))) ?? "", want);
+    }
+  });
+});
+
+test("a token is looked at by the authenticator of its issuer alone", async () => {
+  await withIssuer(async (one, openOne) => {
+    const two = await startTokenIssuer();
+    const named = { username: { claim: "name", expression: "", prefix: "two:" } };
+    const mappings = { ...configOf(two).claimMappings, ...named };
+    const opened = openOne([configOf(one), configOf(two, { claimMappings: mappings })]);
+    await opened.ready;
+    assert.equal(await opened.ask(await one.sign()), "ann []");
+    assert.equal(await opened.ask(await two.sign({ name: "bob" })), "two:bob []");
+    assert.equal(await opened.ask(await two.sign({ iss: one.url })), badSignature);
+    assert.equal(one.asked(keysPath), 2);
+    await two.close();
+  });
+});
