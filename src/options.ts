@@ -3,6 +3,8 @@ import type { AdmissionOptions } from "./admission/contract.ts";
 import type { Clock } from "./api/clock.ts";
 import type { Logger } from "./api/logger.ts";
 import type { AuditOptions } from "./audit/contract.ts";
+import type { RequestHeaderOptions } from "./authentication/contract.ts";
+import type { TlsOptions } from "./http/listener/contract.ts";
 
 export interface ServerOptions {
   /** `memory` forgets everything at the end; `lmdb` keeps it under `dataDir`. */
@@ -25,6 +27,8 @@ export interface ServerOptions {
   readonly tlsCertFile: string | undefined;
   readonly tlsPrivateKeyFile: string | undefined;
   readonly clientCaFile: string | undefined;
+  readonly tls: TlsOptions;
+  readonly requestHeader: RequestHeaderOptions;
   readonly anonymousAuth: boolean;
   /** CSV of token, user name, user uid and groups. */
   readonly tokenAuthFile: string | undefined;

@@ -1,35 +1,105 @@
-/** The certificates a server runs with: its own, or those it was given. */
-import { readFile } from "node:fs/promises";
+/** The certificates a server runs with: its own, or those it was given, which may change while it runs. */
+import type { Clock } from "../api/clock.ts";
+import type { Logger } from "../api/logger.ts";
+import type { ServingMaterial, TlsLimits } from "../http/listener/secure-contexts.ts";
+import { type Authorities, parseAuthorities } from "../lib/x509/authorities.ts";
+import { formatCertificates } from "../lib/x509/pem.ts";
 import type { ServerOptions } from "../options.ts";
 import { createCertificates, ensureCertificates, type KeyPair } from "./certificates.ts";
+import { checkKeyPair } from "./key-pair.ts";
+import { constantly, type Live, openLiveFiles } from "./live-files.ts";
+import { tlsLimits } from "./tls-options.ts";
 
 export interface ServingSetup {
-  readonly serving: KeyPair;
-  /** PEM bundle that client certificates must chain to. */
-  readonly clientCa: string;
+  readonly limits: TlsLimits;
+  /** What the listener shows and asks for now. */
+  material(): ServingMaterial;
+  /** Whose certificates name their users now. */
+  clientAuthorities(): Authorities;
+  /** Whose certificates make proxies now; undefined when there are none. */
+  proxyAuthorities(): Authorities | undefined;
   /** PEM bundle that clients check the serving certificate with. */
   readonly caBundle: string;
   /** The client certificate of the kubeconfig. */
   readonly admin: KeyPair;
+  /** From here on changed files count. @param onChange is told after each */
+  follow(onChange: () => void): void;
+  close(): void;
 }
 
-type SetupOptions = Pick<ServerOptions, "clock" | "dataDir" | "tlsCertFile" | "tlsPrivateKeyFile" | "clientCaFile">;
+type SetupOptions = Pick<
+  ServerOptions,
+  "clock" | "logger" | "dataDir" | "tlsCertFile" | "tlsPrivateKeyFile" | "clientCaFile" | "requestHeader" | "tls"
+>;
 
-/** @throws Error when only one of the serving certificate and its key is given, or a file cannot be read */
+/** @throws Error when only one of a certificate and its key is given, a file cannot be read or used, or an option of TLS is not valid */
 export async function servingSetup(options: SetupOptions, names: readonly string[]): Promise<ServingSetup> {
-  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, dataDir } = options;
+  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, dataDir, requestHeader, tls } = options;
   if ((tlsCertFile === undefined) !== (tlsPrivateKeyFile === undefined))
     throw new Error("tls-cert-file and tls-private-key-file must be given together");
+  const limits = tlsLimits(tls);
   const certificateOptions = { now: options.clock.now(), names };
   const own = await (dataDir === undefined ? createCertificates(certificateOptions) : ensureCertificates(dataDir, certificateOptions));
-  const given =
-    tlsCertFile === undefined ? undefined : { cert: await readFile(tlsCertFile, "utf8"), key: await readFile(tlsPrivateKeyFile as string, "utf8") };
-  const givenCa = clientCaFile === undefined ? "" : await readFile(clientCaFile, "utf8");
+  const ownAuthorities = parseAuthorities(own.ca.cert);
+  const given = tlsCertFile === undefined ? undefined : await keyPairFiles(options, "serving-cert", [tlsCertFile, tlsPrivateKeyFile as string]);
+  const serving = given ?? constantly(own.serving);
+  // Our own admin stays able to log in beside the given authorities.
+  const clients =
+    clientCaFile === undefined ? constantly(ownAuthorities) : await authorityFile(options, "client-ca-bundle", clientCaFile, own.ca.cert);
+  const proxies = requestHeader.clientCaFile === undefined ? undefined : await authorityFile(options, "request-header", requestHeader.clientCaFile);
+  const named = await Promise.all(
+    tls.named.map(async ({ certFile, keyFile, names: patterns }) => ({
+      patterns,
+      pair: await keyPairFiles(options, "sni-serving-cert", [certFile, keyFile]),
+    })),
+  );
+  const files: readonly Live<unknown>[] = [serving, clients, ...(proxies === undefined ? [] : [proxies]), ...named.map(({ pair }) => pair)];
   return {
-    serving: given ?? own.serving,
-    // Our own admin stays able to log in beside the given authorities.
-    clientCa: `${own.ca.cert}${givenCa}`,
-    caBundle: given?.cert ?? own.ca.cert,
+    limits,
+    material: () => ({
+      certificate: serving.current(),
+      named: named.map(({ patterns, pair }) => ({ ...pair.current(), names: patterns })),
+      clientCa: formatCertificates([...clients.current().certificates, ...(proxies?.current().certificates ?? [])]),
+    }),
+    clientAuthorities: clients.current,
+    proxyAuthorities: () => proxies?.current(),
+    caBundle: given?.current().cert ?? own.ca.cert,
     admin: own.admin,
+    follow: (onChange) => {
+      for (const file of files) file.follow(onChange);
+    },
+    close() {
+      for (const file of files) file.close();
+    },
   };
+}
+
+interface Needs {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** @param before stands before what the file says */
+function authorityFile({ clock, logger }: Needs, purpose: string, file: string, before = ""): Promise<Live<Authorities>> {
+  const name = `${purpose}::${file}`;
+  const parse = ([text = ""]: readonly string[]): Authorities => {
+    if (text === "") throw new Error(`missing content for CA bundle ${JSON.stringify(name)}`);
+    try {
+      parseAuthorities(text);
+    } catch (error) {
+      throw new Error(`error loading CA bundle for ${JSON.stringify(name)}: ${(error as Error).message}`);
+    }
+    return parseAuthorities(`${before}${text}${text.endsWith("\n") ? "" : "\n"}`);
+  };
+  return openLiveFiles({ name, files: [file], parse, clock, logger });
+}
+
+function keyPairFiles({ clock, logger }: Needs, purpose: string, files: readonly [cert: string, key: string]): Promise<Live<KeyPair>> {
+  const name = [purpose, ...files].join("::");
+  const parse = ([cert = "", key = ""]: readonly string[]): KeyPair => {
+    if (cert === "" || key === "") throw new Error(`missing content for serving cert ${JSON.stringify(name)}`);
+    checkKeyPair({ cert, key });
+    return { cert, key };
+  };
+  return openLiveFiles({ name, files, parse, clock, logger });
 }

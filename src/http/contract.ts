@@ -1,6 +1,7 @@
 /** The socket as the rest sees it, and what a request carries on its way. */
 import type { UserInfo } from "../api/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
+import type { Authorities } from "../lib/x509/authorities.ts";
 import type { Resolved } from "../resource/contract.ts";
 import type { Encoding } from "./representation/contract.ts";
 
@@ -17,6 +18,8 @@ export interface Exchange {
   header(name: string): string | undefined;
   /** Names, in any case, and values by turns, each line of its own. */
   readonly rawHeaders: readonly string[];
+  /** From here on the request has no such headers: what was meant for this server goes to nobody behind it. @param isMeant gets lower-case names */
+  forgetHeaders(isMeant: (name: string) => boolean): void;
   readonly remoteAddress: string;
   /** The client's certificate as its connection presented it, undefined when none; computed once per connection. */
   readonly peerCertificate: PeerCertificate | undefined;
@@ -28,6 +31,8 @@ export interface Exchange {
   stream(status: number, headers: AnswerHeaders): BodyStream;
   /** There when the client wants to go on over a WebSocket and may; over HTTP/2 it never is. */
   readonly webSocket: WebSocketRequest | undefined;
+  /** The connection takes no further request. Called before the answer. */
+  endConnection(): void;
   /** Called once when the client is gone or the answer is complete. */
   onClose(run: () => void): void;
   readonly closed: boolean;
@@ -72,12 +77,12 @@ export interface WebSocketRequest {
 export interface PeerCertificate {
   readonly commonName: string;
   readonly organizations: readonly string[];
+  /** What the subject says under the identifier of user uids. */
+  readonly uids: readonly string[];
   /** SHA-256 of the DER, hex: the credential id. */
   readonly fingerprint: string;
-  /** Whether it chains to `--client-ca-file` and is within its dates and for client use. */
-  readonly verified: boolean;
-  /** Why not, when not. */
-  readonly problem?: string;
+  /** Whether it is for client use, within its dates by now, and leads to one of these. */
+  isTrustedBy(authorities: Authorities): boolean;
 }
 
 /** What a path and a method mean. Source: resource-api §4.1, §4.2; upstream's request info. */

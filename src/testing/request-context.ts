@@ -34,6 +34,8 @@ export async function ask(
       throw new Error("no streams here");
     },
     webSocket: undefined,
+    forgetHeaders() {},
+    endConnection() {},
     onClose() {},
     closed: false,
     get answered() {

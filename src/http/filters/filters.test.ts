@@ -43,7 +43,11 @@ async function refusalOf(run: () => unknown): Promise<Status | undefined> {
   }
 }
 
-const certificate: PeerCertificate = { commonName: "ann", organizations: ["devs", "ops"], fingerprint: "0f", verified: true };
+const authorities = { pem: "", certificates: [] };
+const isTrustedBy = (): boolean => true;
+const certificate: PeerCertificate = { commonName: "ann", organizations: ["devs", "ops"], uids: [], fingerprint: "0f", isTrustedBy };
+const untrusted: PeerCertificate = { ...certificate, isTrustedBy: () => false };
+const certificates = clientCertificateAuthenticator({ authorities: () => authorities, uids: true });
 const known: UserInfo = {
   name: "ann",
   uid: "",
@@ -64,8 +68,12 @@ interface Caller {
 }
 const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][] = [
   ["a certificate names the user and the groups", { certificate }, known],
-  ["a certificate of another authority", { certificate: { ...certificate, verified: false } }, 401],
-  ["a certificate without a common name", { certificate: { ...certificate, commonName: "" } }, 401],
+  ["a certificate of another authority", { certificate: untrusted }, 401],
+  ["a certificate without a common name says nothing", { certificate: { ...certificate, commonName: "" } }, anonymous],
+  ["a certificate of another authority, without a common name", { certificate: { ...untrusted, commonName: "" } }, 401],
+  ["a certificate with a uid", { certificate: { ...certificate, uids: ["u"] } }, { ...known, uid: "u" }],
+  ["a certificate with two uids", { certificate: { ...certificate, uids: ["u", "v"] } }, 401],
+  ["a certificate with an empty uid", { certificate: { ...certificate, uids: [""] } }, 401],
   ["nothing", {}, anonymous],
   ["nothing, and anonymous requests are refused", { anonymousAuth: false }, 401],
   ["a token nobody knows", { headers: { authorization: "Bearer x" } }, 401],
@@ -84,7 +92,7 @@ const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][]
   ["a sub-protocol that is no base64url", { bearerTokens: ["c2Vjc+V0"] }, 401],
   ["a sub-protocol with padding", { bearerTokens: ["c2VjcmV0eA=="] }, 401],
   ["a sub-protocol that is no UTF-8", { bearerTokens: ["_w"] }, 401],
-  ["a wrong certificate and a good token", { certificate: { ...certificate, verified: false }, headers: { authorization: "Bearer secret" } }, eve],
+  ["a wrong certificate and a good token", { certificate: untrusted, headers: { authorization: "Bearer secret" } }, eve],
   ["a good certificate and a wrong token", { certificate, headers: { authorization: "Bearer x" } }, known],
   ["a WebSocket without a token", { bearerTokens: [] }, anonymous],
   ["a method that has to wait", { headers: { "x-user": "bob" } }, authenticated],
@@ -92,7 +100,7 @@ const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][]
 ];
 for (const [what, { certificate: peerCertificate, headers = {}, bearerTokens, anonymousAuth = true }, want] of authenticationRows) {
   test(`authentication: ${what}`, async () => {
-    const filter = authenticationFilter(authenticate([clientCertificateAuthenticator(), tokens, later], { anonymousAuth }));
+    const filter = authenticationFilter(authenticate([certificates, tokens, later], { anonymousAuth }));
     const webSocket = bearerTokens && ({ protocols: [], bearerTokens } as unknown as WebSocketRequest);
     const context = contextOf({ peerCertificate, header: (name) => headers[name], webSocket });
     const refused = await refusalOf(() => filter(context));

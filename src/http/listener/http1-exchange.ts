@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate, WebSocketRequest } from "../contract.ts";
 import { WritableBody } from "./body-stream.ts";
 import { CloseCallbacks } from "./close-callbacks.ts";
+import { forgetHeaders } from "./forget-headers.ts";
 import type { Connection } from "./http2-exchange.ts";
 import { readBody } from "./read-body.ts";
 import { openWebSocket, type Upgrade } from "./web-socket.ts";
@@ -68,6 +69,11 @@ export class Http1Exchange implements Exchange {
     return Array.isArray(value) ? value.join(", ") : value;
   }
 
+  forgetHeaders(isMeant: (name: string) => boolean): void {
+    const { headers, rawHeaders } = this.#request; // The first are made of the second when they are asked for.
+    forgetHeaders(rawHeaders, headers, isMeant);
+  }
+
   body(bytesMax: number): Promise<Buffer> {
     const { clock, bodyMs } = this.#connection;
     return readBody(this.#request, { bytesMax, announced: this.header("content-length"), clock, withinMs: bodyMs });
@@ -97,6 +103,10 @@ export class Http1Exchange implements Exchange {
     }
     this.#body = new WritableBody(response, { ...this.#connection, abort: () => response.destroy() });
     return this.#body;
+  }
+
+  endConnection(): void {
+    this.#response.shouldKeepAlive = false;
   }
 
   onClose(run: () => void): void {

@@ -25,10 +25,14 @@ interface Parts {
 interface OpenConnection extends Connection {
   /** To the latest request; those before it are answered first. */
   latest: ServerResponse | undefined;
+  /** Takes no request after the one that comes next, if any. */
+  ending: boolean;
 }
 
 export function createHttp1({ limits, clock, onExchange, takesWebSocket }: Parts): Protocol {
   const connections = new WeakMap<TLSSocket, OpenConnection>();
+  /** Few and short-lived: each request on them is answered with 401, unless it has a token, too. */
+  const refused = new Set<TLSSocket>();
   const connectionOf = ({ socket }: IncomingMessage): OpenConnection => connections.get(socket as TLSSocket) as OpenConnection;
   let stopped = false;
   const server = http.createServer(
@@ -46,7 +50,7 @@ export function createHttp1({ limits, clock, onExchange, takesWebSocket }: Parts
     (request, response) => {
       const connection = connectionOf(request);
       connection.latest = response;
-      response.shouldKeepAlive &&= !stopped;
+      response.shouldKeepAlive &&= !stopped && !connection.ending;
       onExchange(new Http1Exchange(request, response, connection));
     },
   );
@@ -60,8 +64,20 @@ export function createHttp1({ limits, clock, onExchange, takesWebSocket }: Parts
   return {
     accept(socket) {
       const { bodyMs, lingerMs } = limits;
-      connections.set(socket, { peer: peerOf(socket, clock), clock, bodyMs, lingerMs, latest: undefined });
+      const peer = peerOf(socket, clock);
+      connections.set(socket, { peer, clock, bodyMs, lingerMs, latest: undefined, ending: false });
+      if (peer.refused) {
+        refused.add(socket);
+        socket.once("close", () => refused.delete(socket));
+      }
       server.emit("connection", socket);
+    },
+    dropRefused() {
+      for (const socket of refused) {
+        const connection = connections.get(socket) as OpenConnection;
+        connection.ending = true;
+        if (connection.latest !== undefined && !connection.latest.headersSent) connection.latest.shouldKeepAlive = false;
+      }
     },
     stop() {
       stopped = true;

@@ -4,6 +4,7 @@ import type { Clock } from "../../api/clock.ts";
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../contract.ts";
 import { WritableBody } from "./body-stream.ts";
 import { CloseCallbacks } from "./close-callbacks.ts";
+import { forgetHeaders } from "./forget-headers.ts";
 import type { Peer } from "./peer.ts";
 import { readBody } from "./read-body.ts";
 
@@ -20,7 +21,7 @@ export class Http2Exchange implements Exchange {
   readonly target: string;
   readonly protocol = "HTTP/2.0";
   readonly webSocket = undefined;
-  readonly rawHeaders: readonly string[];
+  readonly rawHeaders: string[];
   status = 0;
   readonly #stream: http2.ServerHttp2Stream;
   readonly #headers: http2.IncomingHttpHeaders;
@@ -29,7 +30,7 @@ export class Http2Exchange implements Exchange {
   #body: WritableBody | undefined;
   #wholeBytes = 0;
 
-  constructor(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, rawHeaders: readonly string[], connection: Connection) {
+  constructor(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, rawHeaders: string[], connection: Connection) {
     this.#stream = stream;
     this.#headers = headers;
     this.rawHeaders = rawHeaders;
@@ -64,6 +65,10 @@ export class Http2Exchange implements Exchange {
   header(name: string): string | undefined {
     const value = this.#headers[name];
     return Array.isArray(value) ? value.join(", ") : value;
+  }
+
+  forgetHeaders(isMeant: (name: string) => boolean): void {
+    forgetHeaders(this.rawHeaders, this.#headers, isMeant);
   }
 
   body(bytesMax: number): Promise<Buffer> {
@@ -105,6 +110,11 @@ export class Http2Exchange implements Exchange {
     };
     this.#body = new WritableBody(stream, { ...this.#connection, abort });
     return this.#body;
+  }
+
+  /** The client is told at once, and requests that are open go on. */
+  endConnection(): void {
+    this.#stream.session?.close();
   }
 
   onClose(run: () => void): void {

@@ -6,7 +6,7 @@ import type { Exchange } from "../contract.ts";
 import { Http2Exchange } from "./http2-exchange.ts";
 import type { Limits } from "./limits.ts";
 import type { Protocol } from "./listen.ts";
-import { peerOf } from "./peer.ts";
+import { type Peer, peerOf } from "./peer.ts";
 
 interface Parts {
   readonly limits: Limits;
@@ -19,21 +19,24 @@ const streamWindow = 256 << 10;
 const connectionWindow = 4 << 20;
 
 export function createHttp2(parts: Parts): Protocol {
-  const sessions = new Set<http2.ServerHttp2Session>();
+  const sessions = new Map<http2.ServerHttp2Session, Peer>();
   return {
     accept(socket) {
-      const session = openSession(socket, parts);
-      sessions.add(session);
+      const peer = peerOf(socket, parts.clock);
+      const session = openSession(socket, peer, parts);
+      sessions.set(session, peer);
       session.once("close", () => sessions.delete(session));
     },
+    dropRefused() {
+      for (const [session, { refused }] of sessions) if (refused) session.close();
+    },
     stop() {
-      for (const session of sessions) session.close();
+      for (const session of sessions.keys()) session.close();
     },
   };
 }
 
-function openSession(socket: TLSSocket, { limits, clock, onExchange }: Parts): http2.ServerHttp2Session {
-  const peer = peerOf(socket, clock);
+function openSession(socket: TLSSocket, peer: Peer, { limits, clock, onExchange }: Parts): http2.ServerHttp2Session {
   const about = { peer, clock, bodyMs: limits.bodyMs, lingerMs: limits.lingerMs };
   const session = http2.performServerHandshake(socket, {
     settings: {

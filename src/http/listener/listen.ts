@@ -1,6 +1,5 @@
 /** One TLS port that speaks HTTP/2 and HTTP/1.1, chosen by ALPN. */
-import { constants } from "node:crypto";
-import type { AddressInfo, Socket } from "node:net";
+import net, { type AddressInfo, type Socket } from "node:net";
 import tls from "node:tls";
 import type { Clock } from "../../api/clock.ts";
 import type { Logger } from "../../api/logger.ts";
@@ -8,20 +7,14 @@ import type { Exchange } from "../contract.ts";
 import { createHttp1 } from "./http1.ts";
 import { createHttp2 } from "./http2.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
-
-export interface ServingCertificate {
-  /** PEM, the leaf first. */
-  readonly cert: string;
-  readonly key: string;
-}
+import { defaultTlsLimits, type SecureContexts, type ServingMaterial, secureContexts, type TlsLimits } from "./secure-contexts.ts";
 
 export interface ListenOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  readonly certificate: ServingCertificate;
-  /** PEM bundle that client certificates must chain to; undefined: none is asked for. */
-  readonly clientCa: string | undefined;
+  readonly serving: ServingMaterial;
+  readonly tls?: TlsLimits;
   /** Called for each request, in the turn its headers came in; must not throw. */
   readonly onExchange: (exchange: Exchange) => void;
   /** Whether a GET of this path and query may be answered over a WebSocket; must not throw. */
@@ -33,8 +26,12 @@ export interface ListenOptions {
 
 export interface Listener {
   readonly port: number;
-  /** New connections get the new certificates. */
-  replaceCertificates(certificate: ServingCertificate, clientCa: string | undefined): void;
+  /**
+   * New connections get the new certificates. Those there keep theirs, but for those whose client certificate was found wrong: they end after what
+   * is under way, for another handshake may find it right.
+   * @throws Error when they do not fit; the old ones stay then
+   */
+  replaceCertificates(serving: ServingMaterial): void;
   /** Takes no new connections; those there are told to go once their requests are answered. */
   stop(): void;
   /** Cuts what is still open. */
@@ -44,6 +41,8 @@ export interface Listener {
 /** One protocol: takes connections after their handshake. */
 export interface Protocol {
   accept(socket: tls.TLSSocket): void;
+  /** Ends the connections whose client certificate the handshake found wrong, once their open requests are answered. */
+  dropRefused(): void;
   /** Lets open requests finish and closes each connection after its last one. */
   stop(): void;
 }
@@ -57,28 +56,26 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const http1 = createHttp1(parts);
   const http2 = createHttp2(parts);
   const sockets = new Set<Socket>();
-  const server = tls.createServer({
-    ...secureOptions(options.certificate, options.clientCa),
-    ALPNProtocols: ["h2", "http/1.1"],
-    handshakeTimeout: limits.handshakeMs,
-    noDelay: true,
-    keepAlive: true,
-    keepAliveInitialDelay: keepAliveMs,
-  });
+  const { tls: tlsLimits = defaultTlsLimits } = options;
+  const accept = (socket: tls.TLSSocket): void => (socket.alpnProtocol === "h2" ? http2 : http1).accept(socket);
+  let handshakes = openHandshakes(secureContexts(options.serving, tlsLimits), { handshakeMs: limits.handshakeMs, accept });
+  const server = net.createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs });
   server.maxConnections = limits.connectionsMax;
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
+    handshakes.begin(socket);
   });
-  // Clients that hang up, stall or do not trust us are no news.
-  server.on("tlsClientError", (_error, socket) => socket.destroy());
-  server.on("secureConnection", (socket) => (socket.alpnProtocol === "h2" ? http2 : http1).accept(socket));
   await bind(server, options);
   // Such as too many open files: the next connection may be taken again.
   server.on("error", (error) => options.logger.error("a connection could not be accepted", { err: error }));
   return {
     port: (server.address() as AddressInfo).port,
-    replaceCertificates: (certificate, clientCa) => server.setSecureContext(secureOptions(certificate, clientCa)),
+    replaceCertificates(serving) {
+      handshakes = openHandshakes(secureContexts(serving, tlsLimits), { handshakeMs: limits.handshakeMs, accept });
+      http1.dropRefused();
+      http2.dropRefused();
+    },
     stop() {
       server.close();
       http1.stop();
@@ -94,7 +91,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   };
 }
 
-function bind(server: tls.Server, { host, port }: { host: string; port: number }): Promise<void> {
+function bind(server: net.Server, { host, port }: { host: string; port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -104,16 +101,33 @@ function bind(server: tls.Server, { host, port }: { host: string; port: number }
   });
 }
 
-/** Sessions are not resumed, so that every connection shows its client certificate and the chain that leads from it. */
-function secureOptions(certificate: ServingCertificate, clientCa: string | undefined): tls.TlsOptions {
-  return {
-    cert: certificate.cert,
-    key: certificate.key,
-    minVersion: "TLSv1.2",
-    secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_CIPHER_SERVER_PREFERENCE,
-    requestCert: clientCa !== undefined,
-    // A request with a wrong certificate is answered with 401, which needs a connection.
-    rejectUnauthorized: false,
-    ...(clientCa !== undefined && { ca: clientCa }),
+interface Handshakes {
+  begin(socket: Socket): void;
+}
+
+interface HandshakeOptions {
+  readonly handshakeMs: number;
+  readonly accept: (socket: tls.TLSSocket) => void;
+}
+
+/** Servers of TLS that never listen themselves: one for all clients, and one for each address that has a certificate of its own. */
+function openHandshakes({ main, byAddress, forName }: SecureContexts, { handshakeMs, accept }: HandshakeOptions): Handshakes {
+  const open = (secureOptions: tls.SecureContextOptions): tls.Server => {
+    const server = tls.createServer({
+      ...secureOptions,
+      ALPNProtocols: ["h2", "http/1.1"],
+      handshakeTimeout: handshakeMs,
+      requestCert: secureOptions.ca !== undefined,
+      // A request with a wrong certificate is answered with 401, which needs a connection.
+      rejectUnauthorized: false,
+      SNICallback: (name, done) => done(null, forName(name)),
+    });
+    // Clients that hang up, stall or do not trust us are no news.
+    server.on("tlsClientError", (_error, socket) => socket.destroy());
+    server.on("secureConnection", accept);
+    return server;
   };
+  const ofAll = open(main);
+  const ofAddress = new Map([...byAddress].map(([address, secureOptions]) => [address, open(secureOptions)]));
+  return { begin: (socket) => void (ofAddress.get(socket.localAddress ?? "") ?? ofAll).emit("connection", socket) };
 }

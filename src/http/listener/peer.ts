@@ -1,39 +1,71 @@
 /** Who is at the other end of a TLS connection. */
-import { createHash } from "node:crypto";
+import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../api/clock.ts";
+import { type Authorities, type ValidTimes, wayTo } from "../../lib/x509/authorities.ts";
 import type { PeerCertificate } from "../contract.ts";
 
 /** Looked up once per connection. */
 export interface Peer {
   readonly address: string;
   readonly certificate: PeerCertificate | undefined;
+  /** Whether the handshake found the certificate wrong, which another handshake may find right, once other authorities are known. */
+  readonly refused: boolean;
 }
+
+/** Source: apimachinery's asn1.X509UID. */
+const uidIdentifier = "1.3.6.1.4.1.57683.2";
 
 export function peerOf(socket: TLSSocket, clock: Clock): Peer {
-  return { address: socket.remoteAddress ?? "", certificate: certificateOf(socket, clock) };
+  const certificate = socket.getPeerX509Certificate();
+  return {
+    address: socket.remoteAddress ?? "",
+    certificate: certificate && peerCertificate(socket, certificate, clock),
+    refused: certificate !== undefined && !socket.authorized,
+  };
 }
 
-/** That the chain leads to a client CA and is for client use was checked by OpenSSL in the handshake; that it is still in date, on each request. */
-function certificateOf(socket: TLSSocket, clock: Clock): PeerCertificate | undefined {
-  const certificate = socket.getPeerCertificate();
-  // Without a certificate the object is empty.
-  if (certificate.raw === undefined) return undefined;
-  const { CN: commonName, O: organizations } = certificate.subject as { CN?: string | string[]; O?: string | string[] };
-  const chainProblem = socket.authorized ? undefined : String(socket.authorizationError);
-  const notAfter = Date.parse(certificate.valid_to);
-  const problem = (): string | undefined => chainProblem ?? (clock.now() > notAfter ? "CERT_HAS_EXPIRED" : undefined);
+function peerCertificate(socket: TLSSocket, certificate: X509Certificate, clock: Clock): PeerCertificate {
+  const subject = certificate.toLegacyObject().subject as Readonly<Record<string, string | string[] | undefined>>;
+  /** Whether OpenSSL found it good for clients, under one authority or another. */
+  const good = socket.authorized;
+  // Authorities change while connections stay: each set is asked about once, and what is cached must not keep a set alive.
+  const known = new WeakMap<Authorities, ValidTimes | "none">();
   return {
-    commonName: asList(commonName).at(-1) ?? "",
-    organizations: asList(organizations),
-    fingerprint: createHash("sha256").update(certificate.raw).digest("hex"),
-    get verified() {
-      return problem() === undefined;
-    },
-    get problem() {
-      return problem();
+    commonName: asList(subject.CN).at(-1) ?? "",
+    organizations: asList(subject.O),
+    uids: asList(subject[uidIdentifier]),
+    fingerprint: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
+    isTrustedBy(authorities) {
+      if (!good) return false;
+      let times = known.get(authorities);
+      if (times === undefined) {
+        times = validTimes(socket, authorities) ?? "none";
+        known.set(authorities, times);
+      }
+      const now = clock.now();
+      return times !== "none" && times.from <= now && now <= times.to;
     },
   };
+}
+
+function validTimes(socket: TLSSocket, authorities: Authorities): ValidTimes | undefined {
+  const [certificate, ...shown] = shownCertificates(socket);
+  return certificate && wayTo(authorities, certificate, shown);
+}
+
+/** Beyond these nothing is looked for. */
+const shownMax = 16;
+
+/** What the client showed, its own certificate first. */
+function shownCertificates(socket: TLSSocket): X509Certificate[] {
+  const shown: X509Certificate[] = [];
+  let next = socket.getPeerX509Certificate();
+  while (next !== undefined && shown.length < shownMax) {
+    shown.push(next);
+    next = next.issuerCertificate;
+  }
+  return shown;
 }
 
 function asList(value: string | string[] | undefined): readonly string[] {

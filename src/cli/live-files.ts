@@ -1,0 +1,68 @@
+/** What is read from files that may change while the server runs. */
+import { readFile } from "node:fs/promises";
+import type { Clock } from "../api/clock.ts";
+import type { Logger } from "../api/logger.ts";
+import { watchFile } from "../lib/watched-file/watched-file.ts";
+
+/** The latest content that could be used. */
+export interface Live<T> {
+  current(): T;
+  /** From here on changes are taken over. @param onChange is told after each */
+  follow(onChange: () => void): void;
+  close(): void;
+}
+
+export interface LiveFilesOptions<T> {
+  /** What the files are, for logs. */
+  readonly name: string;
+  readonly files: readonly string[];
+  /** Of the files' texts, in their order. @throws Error when they cannot be used, or not together; nothing secret may stand in its message */
+  parse(texts: readonly string[]): T;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Content that cannot be used later on is logged, and the one before stays.
+ * @throws Error when a file cannot be read, or `parse` refuses it
+ */
+export async function openLiveFiles<T>({ name, files, parse, clock, logger }: LiveFilesOptions<T>): Promise<Live<T>> {
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
+  let current = parse(texts);
+  let watched: { close(): void }[] = [];
+  const failed = (error: unknown): void =>
+    logger.error("changed files cannot be used; what was read before stays", { name, error: (error as Error).message });
+  return {
+    current: () => current,
+    follow(onChange) {
+      const take = (): void => {
+        try {
+          current = parse(texts);
+        } catch (error) {
+          return failed(error); // As long as one file of several is replaced they may not fit.
+        }
+        logger.info("changed files are used from now on", { name });
+        onChange();
+      };
+      watched = files.map((file, index) =>
+        watchFile(file, {
+          known: Buffer.from(texts[index] as string),
+          after: clock.after,
+          onContent(content) {
+            texts[index] = content.toString();
+            take();
+          },
+          onError: failed,
+        }),
+      );
+    },
+    close() {
+      for (const one of watched) one.close();
+    },
+  };
+}
+
+/** What never changes, where something live is wanted. */
+export function constantly<T>(value: T): Live<T> {
+  return { current: () => value, follow() {}, close() {} };
+}
