@@ -26,6 +26,14 @@ export class NodeRelations {
   /** Volumes that need a secret. */
   readonly #volumesOf = new Map<string, Set<string>>();
 
+  /** How much is kept; what is gone leaves nothing behind. */
+  get size(): number {
+    let size = this.#nodeOf.size + this.#references.size + this.#volumes.size;
+    for (const nodes of this.#nodesOf.values()) size += nodes.size;
+    for (const volumes of this.#volumesOf.values()) size += volumes.size;
+    return size + this.#nodesOf.size + this.#volumesOf.size;
+  }
+
   /** @param node empty when the object names none, or is gone */
   setOwn(kind: OwnKind, namespace: string, name: string, node: string): void {
     const key = keyOf(kind, namespace, name);
