@@ -17,7 +17,7 @@ function valueAt(object: JsonObject, path: string): unknown {
   let value: unknown = object;
   for (const [index, step] of steps.entries()) {
     if (value === null || value === undefined) return undefined;
-    if (!isJsonObject(value)) throw wrongType(steps.slice(0, index), value, "map[string]interface{}");
+    if (!isJsonObject(value)) throw wrongType(steps.slice(0, index + 1), value, "map[string]interface{}");
     value = memberOf(value, step);
   }
   return value;

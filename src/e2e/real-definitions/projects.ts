@@ -30,7 +30,7 @@ export const projects: readonly Project[] = [
   {
     name: "argo-workflows",
     module: "github.com/argoproj/argo-workflows/v3@v3.6.5",
-    definitions: ["manifests/base/crds/full/*.yaml"],
+    definitions: ["manifests/base/crds/{full,minimal}/*.yaml"],
     samples: ["examples/**/*.yaml", "test/e2e/testdata/**/*.yaml"],
   },
   {
@@ -77,7 +77,7 @@ export const projects: readonly Project[] = [
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name?: string; readonly namespace?: string };
+  readonly metadata: { readonly name?: string; readonly labels?: Readonly<Record<string, unknown>> };
   // biome-ignore lint/suspicious/noExplicitAny: as the project wrote it.
   readonly [field: string]: any;
 }
@@ -100,10 +100,20 @@ export function readManifests(directory: string, globs: readonly string[]): Mani
 function readManifest(text: string): Manifest[] {
   try {
     const { value } = decodeYaml(Buffer.from(text));
-    const { apiVersion, kind, metadata } = (value ?? {}) as Partial<Manifest>;
-    return typeof apiVersion === "string" && typeof kind === "string" && typeof metadata === "object" ? [value as Manifest] : [];
+    return isManifest(value) ? [withoutTemplates(value)] : [];
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     return [];
   }
+}
+
+function isManifest(value: unknown): value is Manifest {
+  const { apiVersion, kind, metadata } = (value ?? {}) as Partial<Manifest>;
+  return typeof apiVersion === "string" && typeof kind === "string" && typeof metadata === "object" && metadata !== null;
+}
+
+/** Labels that a chart would fill in go. */
+function withoutTemplates({ metadata: { labels = {}, ...metadata }, ...manifest }: Manifest): Manifest {
+  const kept = Object.entries(labels).filter(([, value]) => !String(value).includes("{{"));
+  return { ...manifest, metadata: { ...metadata, ...(kept.length > 0 && { labels: Object.fromEntries(kept) }) } } as Manifest;
 }

@@ -7,7 +7,21 @@ type Random = (below: number) => number;
 
 const pick = <T>(random: Random, from: readonly T[]): T => from[random(from.length)] as T;
 
-const texts = ["a", "example.com", "a.b/c", "http", "1", "10m", "", "Always", "https://example.com/x", "2024-01-01T00:00:00Z", "*", "10.0.0.1", "UPPER"];
+const texts = [
+  "a",
+  "example.com",
+  "a.b/c",
+  "http",
+  "1",
+  "10m",
+  "",
+  "Always",
+  "https://example.com/x",
+  "2024-01-01T00:00:00Z",
+  "*",
+  "10.0.0.1",
+  "UPPER",
+];
 
 /** What is required, and of the rest one in so many. */
 export function randomValue(schema: JsonSchemaProps | undefined, random: Random, depth = 8): unknown {

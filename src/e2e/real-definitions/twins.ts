@@ -1,6 +1,7 @@
 /** One request to two servers, and what they say differently. */
-import type { Answer, RawClient, RawRequest } from "../../testing/raw-client.ts";
+
 import { type Difference, jsonDifferences } from "../../testing/json-differences.ts";
+import type { Answer, RawClient, RawRequest } from "../../testing/raw-client.ts";
 
 export interface Twins {
   /** @returns our answer, and what upstream's has otherwise; times, uids and versions aside */

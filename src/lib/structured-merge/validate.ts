@@ -15,6 +15,15 @@ export function validateIntent(intent: PlainMap, schema: Type): void {
   throw new TypedError(problems.length === 1 ? problems[0] : ["errors:", ...problems.map((problem) => `  ${problem}`)].join("\n"));
 }
 
+/** Whether a value that nobody applies has the types of its schema; items of lists may be doubled. */
+export function hasTypes(value: PlainMap, schema: Type): boolean {
+  const problems: string[] = [];
+  check(value, schema, [], problems);
+  return problems.every((problem) => problem.includes(doubled));
+}
+
+const doubled = ": duplicate entries for key ";
+
 function check(value: unknown, type: Type, path: readonly string[], problems: string[]): void {
   if (value === null || problems.length >= problemsMax) return;
   if (path.length > depthMax) throw new TypedError("exceeded max depth");
@@ -25,7 +34,7 @@ function check(value: unknown, type: Type, path: readonly string[], problems: st
     case "list":
       return checkList(value, type, path, problems);
     case "any":
-      return;
+      return type.definition === "untyped scalar" ? checkScalar(value, type.kind, path, problems) : undefined;
     default:
       return checkScalar(value, type.kind, path, problems);
   }
@@ -51,7 +60,7 @@ function checkList(value: unknown, type: Type & { kind: "list" }, path: readonly
   for (const [index, item] of value.entries()) {
     const element = elementOf(item, index);
     if (element === undefined) return;
-    if (seen.has(element)) tell(problems, path, `duplicate entries for key ${formatPath([element])}`);
+    if (seen.has(element)) problems.push(`${formatPath(path)}${doubled}${formatPath([element])}`);
     seen.add(element);
     check(item, type.items, [...path, element], problems);
   }

@@ -10,6 +10,7 @@ import { cloneJson, identical } from "../../lib/json/values.ts";
 import { union } from "../../lib/structured-merge/set.ts";
 import type { PlainMap } from "../../lib/structured-merge/typed.ts";
 import { type ManagedSet, type MergeContext, updateManagers, type Versioned } from "../../lib/structured-merge/updater.ts";
+import { hasTypes } from "../../lib/structured-merge/validate.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RegistryContext, WriteRequest } from "../contract.ts";
 import { capManagers } from "./cap.ts";
@@ -33,7 +34,9 @@ export function trackManagedFields(registry: RegistryContext, request: WriteRequ
   if (old !== undefined && before.sets.size === 0) return;
   const { target, subresource } = request;
   const context = mergeContext(registry.catalog, target, subresource);
-  const managed = takenBy(registry, request, context, atVersion(old, target), atVersion(next, target), before);
+  const sent = atVersion(next, target);
+  if (!isTyped(target, context, sent)) return;
+  const managed = takenBy(registry, request, context, atVersion(old, target), sent, before);
   setEntries(next, encodeManaged(capManagers(managed)));
 }
 
@@ -44,6 +47,17 @@ export function trackScale(registry: RegistryContext, request: WriteRequest, nex
   if (before.sets.size === 0) return;
   const from = { object: withoutManagedFields(live), version: scaleVersion };
   setEntries(next, encodeManaged(takenBy(registry, request, context, from, { object: next, version: scaleVersion }, before)));
+}
+
+/**
+ * What validation does not look at, or lets pass, may be of another type than its schema says: a status that is put back, a list where bytes should be.
+ * Upstream cannot say who manages such an object, and forgets all managers.
+ */
+function isTyped({ resource: { definition } }: Resolved, context: MergeContext, { object, version }: Versioned): boolean {
+  const schema = definition.custom ? context.schemaOf(version) : undefined;
+  if (schema === undefined) return true;
+  const { metadata: _, ...fields } = object;
+  return hasTypes(fields, schema);
 }
 
 function takenBy(
