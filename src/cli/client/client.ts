@@ -1,0 +1,193 @@
+/** Requests to the server of a kubeconfig, as the one it says we are. Source: access-control §5.2; client-go's rest and clientcmd. */
+import https from "node:https";
+import { quoteGo } from "../../lib/json/quote.ts";
+import { type ClusterConfig, contentOfFile, type Kubeconfig, nobody, type UserConfig } from "../../lib/kubeconfig/kubeconfig.ts";
+import { clusterProblems, invalidConfiguration, userProblems } from "../../lib/kubeconfig/problems.ts";
+import { type Credentials, type ExecCredentials, type ExecSurroundings, execCredentials } from "./exec-credential.ts";
+
+export interface ClientOptions {
+  /** In place of the file's current one. */
+  readonly context?: string | undefined;
+  readonly surroundings: ExecSurroundings;
+  /** Of one request. */
+  readonly timeoutMs?: number;
+}
+
+export interface ClientRequest {
+  readonly method: string;
+  /** With the query, as it is sent. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Sent as JSON. */
+  readonly body?: object;
+}
+
+export interface ClientAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+export interface Client {
+  /** `https://host:port`, with a path where the server has one. */
+  readonly server: string;
+  /** That of the context; `default` where it names none. */
+  readonly namespace: string;
+  /** @throws Error when there is no answer, or a plugin hands out no credentials: `getting credentials: exec: …` */
+  send(request: ClientRequest): Promise<ClientAnswer>;
+  close(): void;
+}
+
+/** @throws Error in client-go's words for a kubeconfig that is not right */
+export async function openClient(config: Kubeconfig, options: ClientOptions): Promise<Client> {
+  const { cluster, user, namespace } = await chosen(config, options.context);
+  const server = serverOf(cluster);
+  const ca = cluster["certificate-authority-data"] || (await contentOfFile(cluster["certificate-authority"]));
+  if (cluster.insecure && ca !== undefined) throw new Error("specifying a root certificates file with the insecure flag is not allowed");
+  const own = await ownCredentials(user);
+  const exec = own === undefined && user.exec !== undefined ? execCredentials(user.exec, told(cluster, server, ca), options.surroundings) : undefined;
+  const agents = agentsFor({ cluster, ca });
+  const send = async (request: ClientRequest): Promise<ClientAnswer> => {
+    const credentials = own ?? (await handedOut(exec));
+    const headers = { ...impersonation(user), ...authorization(user, credentials), ...request.headers };
+    const answer = await exchange({ ...request, headers }, { server, agent: agents.with(credentials), timeoutMs: options.timeoutMs ?? 30_000 });
+    if (answer.status === 401 && exec !== undefined && credentials !== undefined) await exec.refused(credentials);
+    return answer;
+  };
+  return { server, namespace, send, close: () => agents.close() };
+}
+
+async function chosen(config: Kubeconfig, wanted: string | undefined): Promise<{ cluster: ClusterConfig; user: UserConfig; namespace: string }> {
+  const name = wanted ?? config.currentContext;
+  const context = config.contexts.get(name);
+  if (name !== "" && context === undefined) throw new Error(wanted === undefined ? notFound(name) : `context ${quoteGo(name)} does not exist`);
+  const cluster = config.clusters.get(context?.cluster ?? "");
+  if (context === undefined || cluster === undefined)
+    throw new Error("invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable");
+  const user = config.users.get(context.user) ?? nobody;
+  const providers = user.authProvider && user.exec === undefined ? [`auth providers are not supported, but ${context.user} has one`] : [];
+  const problems = [...(await userProblems(context.user, user)), ...providers, ...(await clusterProblems(context.cluster, cluster))];
+  const invalid = invalidConfiguration(problems);
+  if (invalid !== undefined) throw invalid;
+  return { cluster, user, namespace: context.namespace || "default" };
+}
+
+function notFound(context: string): string {
+  return `invalid configuration: context was not found for specified context: ${context}`;
+}
+
+/** Credentials are sent over TLS alone. */
+function serverOf({ server }: ClusterConfig): string {
+  const url = URL.parse(server);
+  if (url?.protocol !== "https:") throw new Error(`the server must be an https URL: ${quoteGo(server)}`);
+  return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+/** What stands in the kubeconfig. Undefined: nothing, so that a plugin may be asked. */
+async function ownCredentials(user: UserConfig): Promise<Credentials | undefined> {
+  const cert = user["client-certificate-data"] || (await contentOfFile(user["client-certificate"]));
+  const key = user["client-key-data"] || (await contentOfFile(user["client-key"]));
+  const token = user.token || ((await contentOfFile(user.tokenFile)) ?? "").trim();
+  if (cert !== undefined && key !== undefined) return { token, cert, key };
+  const isBasic = user.username !== "" || user.password !== "";
+  return token === "" && !isBasic && user.exec !== undefined ? undefined : { token };
+}
+
+async function handedOut(exec: ExecCredentials | undefined): Promise<Credentials | undefined> {
+  try {
+    return await exec?.get();
+  } catch (error) {
+    throw error instanceof Error ? new Error(`getting credentials: ${error.message}`, { cause: error }) : error;
+  }
+}
+
+function told(cluster: ClusterConfig, server: string, ca: string | undefined): Parameters<typeof execCredentials>[1] {
+  const { insecure, disableCompression, execExtension: config } = cluster;
+  return { server, serverName: cluster["tls-server-name"], insecure, ca, proxyUrl: cluster["proxy-url"], disableCompression, config };
+}
+
+type Headers = Record<string, string | readonly string[]>;
+
+function authorization({ username, password }: UserConfig, credentials: Credentials | undefined): Headers {
+  if (credentials !== undefined && credentials.token !== "") return { authorization: `Bearer ${credentials.token}` };
+  if (username === "" && password === "") return {};
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
+}
+
+function impersonation(user: UserConfig): Headers {
+  if (user.as === "") return {};
+  const extra = [...user.asExtra].map(([key, values]) => [`impersonate-extra-${escaped(key)}`, values] as const);
+  return {
+    "impersonate-user": user.as,
+    ...(user["as-uid"] !== "" && { "impersonate-uid": user["as-uid"] }),
+    ...(user.asGroups.length > 0 && { "impersonate-group": user.asGroups }),
+    ...Object.fromEntries(extra),
+  };
+}
+
+/** What may not stand in the name of a header is percent-encoded, as bytes. */
+function escaped(key: string): string {
+  return Array.from(Buffer.from(key), (byte) => {
+    const character = String.fromCharCode(byte);
+    return /[!#$&'*+.^_`|~0-9A-Za-z-]/.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  }).join("");
+}
+
+interface Agents {
+  /** Another certificate gets connections of its own; those of the one before are ended. */
+  with(credentials: Credentials | undefined): https.Agent;
+  close(): void;
+}
+
+function agentsFor({ cluster, ca }: { cluster: ClusterConfig; ca: string | undefined }): Agents {
+  const proxy = cluster["proxy-url"];
+  const settings: https.AgentOptions = {
+    keepAlive: true,
+    ...(ca !== undefined && { ca }),
+    ...(cluster["tls-server-name"] !== "" && { servername: cluster["tls-server-name"] }),
+    ...(cluster.insecure && { rejectUnauthorized: false }),
+    ...(proxy !== "" && { proxyEnv: { HTTPS_PROXY: proxy } }),
+  };
+  let current: { readonly cert: string | undefined; readonly key: string | undefined; readonly agent: https.Agent } | undefined;
+  return {
+    with(credentials) {
+      const { cert, key } = credentials ?? {};
+      if (current !== undefined && current.cert === cert && current.key === key) return current.agent;
+      current?.agent.destroy();
+      current = { cert, key, agent: new https.Agent({ ...settings, ...(cert !== undefined && { cert, key }) }) };
+      return current.agent;
+    },
+    close: () => current?.agent.destroy(),
+  };
+}
+
+/** Bytes of an answer. */
+const answerBytesMax = 64 << 20;
+
+interface Way {
+  readonly server: string;
+  readonly agent: https.Agent;
+  readonly timeoutMs: number;
+}
+
+function exchange({ method, path, headers = {}, body }: ClientRequest, { server, agent, timeoutMs }: Way): Promise<ClientAnswer> {
+  const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+  const sent: Record<string, string | string[]> = { accept: "application/json", "user-agent": "coxswain" };
+  for (const [name, value] of Object.entries(headers)) sent[name] = typeof value === "string" ? value : [...value];
+  if (payload !== undefined) Object.assign(sent, { "content-type": "application/json", "content-length": String(payload.length) });
+  return new Promise((resolve, reject) => {
+    const request = https.request(server + path, { method, agent, headers: sent, signal: AbortSignal.timeout(timeoutMs) }, (response) => {
+      const pieces: Buffer[] = [];
+      let bytes = 0;
+      response.on("data", (piece: Buffer) => {
+        pieces.push(piece);
+        bytes += piece.length;
+        if (bytes > answerBytesMax) response.destroy(new Error(`the answer has more than ${answerBytesMax} bytes`));
+      });
+      response.on("error", reject);
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) }));
+    });
+    request.on("error", reject);
+    request.end(payload);
+  });
+}

@@ -1,0 +1,199 @@
+/** Credentials that a program hands out, kept until they expire or are refused. Source: access-control §5.2, "Client credential plugins"; client-go's exec plugin. */
+import { spawn } from "node:child_process";
+import { X509Certificate } from "node:crypto";
+import { normalize } from "node:path";
+import { encodeAny } from "../../lib/json/encode-any.ts";
+import { JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import type { ExecConfig } from "../../lib/kubeconfig/kubeconfig.ts";
+import { decodeYaml, YamlError } from "../../lib/yaml/decode.ts";
+
+export interface Credentials {
+  /** Empty where there is none. */
+  readonly token: string;
+  /** PEM, both or none. */
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+export interface ExecCredentials {
+  /** @throws Error in client-go's words */
+  get(): Promise<Credentials>;
+  /** The server refused them: unless others are there already, the program is asked again. */
+  refused(credentials: Credentials): Promise<void>;
+}
+
+/** What the plugin is told of the server. */
+export interface ExecCluster {
+  readonly server: string;
+  readonly serverName: string;
+  readonly insecure: boolean;
+  /** PEM. */
+  readonly ca: string | undefined;
+  readonly proxyUrl: string;
+  readonly disableCompression: boolean;
+  readonly config: unknown;
+}
+
+export interface ExecSurroundings {
+  readonly env: NodeJS.ProcessEnv;
+  /** Whether somebody may be asked at standard input. */
+  readonly stdinIsTerminal: boolean;
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+const apiVersions: ReadonlySet<string> = new Set(["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"]);
+const standardHint = `
+
+It looks like you are trying to use a client-go credential plugin that is not installed.
+
+To learn more about this feature, consult the documentation available at:
+      https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins`;
+
+/** @throws Error for a version of the interface that nobody knows */
+export function execCredentials(config: ExecConfig, cluster: ExecCluster, surroundings: ExecSurroundings): ExecCredentials {
+  if (!apiVersions.has(config.apiVersion)) throw new Error(`exec plugin: invalid apiVersion ${quoteGo(config.apiVersion)}`);
+  let kept: { readonly credentials: Credentials; readonly until: number } | undefined;
+  // Whoever comes while the program runs waits for it: it may be asking somebody.
+  let underWay: Promise<Credentials> | undefined;
+  const ask = (): Promise<Credentials> => {
+    underWay ??= run(config, cluster, surroundings)
+      .then((answer) => {
+        kept = answer;
+        return answer.credentials;
+      })
+      .finally(() => {
+        underWay = undefined;
+      });
+    return underWay;
+  };
+  return {
+    async get() {
+      return kept !== undefined && surroundings.now() <= kept.until ? kept.credentials : ask();
+    },
+    async refused(credentials) {
+      if (kept?.credentials === credentials) await ask();
+    },
+  };
+}
+
+async function run(
+  config: ExecConfig,
+  cluster: ExecCluster,
+  { env, stdinIsTerminal }: ExecSurroundings,
+): Promise<{ credentials: Credentials; until: number }> {
+  const interactive = isInteractive(config, stdinIsTerminal);
+  const own = Object.fromEntries(config.env.map(({ name, value }) => [name, value]));
+  const info = { KUBERNETES_EXEC_INFO: execInfo(config, cluster, interactive) };
+  const command = normalize(config.command);
+  return decode(await outputOf(command, config, { env: { ...env, ...own, ...info }, interactive }), config.apiVersion);
+}
+
+function isInteractive({ interactiveMode }: ExecConfig, stdinIsTerminal: boolean): boolean {
+  if (interactiveMode === "Always" && !stdinIsTerminal)
+    throw new Error("exec plugin cannot support interactive mode: standard input is not a terminal");
+  return interactiveMode !== "Never" && stdinIsTerminal;
+}
+
+/** As client-go writes it, the end of the line included. */
+function execInfo({ apiVersion, provideClusterInfo }: ExecConfig, cluster: ExecCluster, interactive: boolean): string {
+  const told = {
+    server: cluster.server,
+    ...(cluster.serverName !== "" && { "tls-server-name": cluster.serverName }),
+    ...(cluster.insecure && { "insecure-skip-tls-verify": true }),
+    ...(cluster.ca !== undefined && { "certificate-authority-data": Buffer.from(cluster.ca).toString("base64") }),
+    ...(cluster.proxyUrl !== "" && { "proxy-url": cluster.proxyUrl }),
+    ...(cluster.disableCompression && { "disable-compression": true }),
+    config: cluster.config,
+  };
+  const spec = { ...(provideClusterInfo && { cluster: told }), interactive };
+  return `${encodeAny({ kind: "ExecCredential", apiVersion, spec })}\n`;
+}
+
+/** Bytes that a plugin may print. Ours: client-go reads any. */
+const outputBytesMax = 1 << 20;
+
+function outputOf(command: string, config: ExecConfig, { env, interactive }: { env: NodeJS.ProcessEnv; interactive: boolean }): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, config.args, { env, stdio: [interactive ? "inherit" : "ignore", "pipe", "inherit"] });
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    child.stdout?.on("data", (piece: Buffer) => {
+      pieces.push(piece);
+      bytes += piece.length;
+      if (bytes > outputBytesMax) child.kill();
+    });
+    child.on("error", (error: NodeJS.ErrnoException) => reject(startProblem(error, command, config)));
+    child.on("close", (code, signal) => {
+      if (bytes > outputBytesMax) reject(new Error(`exec: executable ${command} printed more than ${outputBytesMax} bytes`));
+      else if (code !== 0) reject(new Error(`exec: executable ${command} failed with exit code ${signal === null ? code : -1}`));
+      else resolve(Buffer.concat(pieces));
+    });
+  });
+}
+
+function startProblem(error: NodeJS.ErrnoException, command: string, { installHint }: ExecConfig): Error {
+  if (error.code !== "ENOENT") return new Error(`exec: ${error.message}`);
+  // What stands in a file must not steer the terminal.
+  const hint = installHint === "" ? "" : `\n\n${installHint.replaceAll("\u001b", "^[")}`;
+  return new Error(`exec: executable ${command} not found${standardHint}${hint}`);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** @throws Error that names nothing of what was printed but versions */
+function decode(output: Buffer, apiVersion: string): { credentials: Credentials; until: number } {
+  const printed = parse(output);
+  if (printed.kind !== "ExecCredential") throw new Error("decoding stdout: it is no ExecCredential");
+  if (printed.apiVersion !== apiVersion) {
+    throw new Error(
+      `exec plugin is configured to use API version ${apiVersion}, plugin returned version ${textAt(printed, "apiVersion", "ExecCredential")}`,
+    );
+  }
+  const { status } = printed;
+  if (status === undefined || status === null) throw new Error("exec plugin didn't return a status field");
+  if (!isFields(status)) throw new Error("decoding stdout: status is no object");
+  const text = (field: string): string => textAt(status, field, "ExecCredentialStatus.status");
+  const [token, cert, key] = [text("token"), text("clientCertificateData"), text("clientKeyData")];
+  if (token === "" && cert === "" && key === "") throw new Error("exec plugin didn't return a token or cert/key pair");
+  if ((cert === "") !== (key === "")) throw new Error("exec plugin returned only certificate or key, not both");
+  if (cert !== "") checkCertificate(cert);
+  return { credentials: { token, ...(cert !== "" && { cert, key }) }, until: expiryOf(text("expirationTimestamp")) };
+}
+
+function parse(output: Buffer): Fields {
+  try {
+    const value = output.toString("latin1").trimStart().startsWith("{") ? parseJson(output).value : decodeYaml(output).value;
+    if (isFields(value)) return value;
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError || error instanceof YamlError)) throw error;
+  }
+  throw new Error("decoding stdout: couldn't get version/kind; it is no object in JSON or YAML");
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textAt(fields: Fields, field: string, struct: string): string {
+  const value = fields[field] ?? "";
+  if (typeof value !== "string") throw new Error(`decoding stdout: ${struct}.${field} is no text`);
+  return value;
+}
+
+function checkCertificate(pem: string): void {
+  try {
+    new X509Certificate(pem);
+  } catch (error) {
+    throw new Error("failed parsing client key/certificate: it is no certificate in PEM", { cause: error });
+  }
+}
+
+/** RFC 3339. Without one, until the server refuses the credentials. */
+function expiryOf(text: string): number {
+  if (text === "") return Number.POSITIVE_INFINITY;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new Error("decoding stdout: ExecCredentialStatus.status.expirationTimestamp is no time");
+  return at;
+}
