@@ -1,0 +1,100 @@
+/** What the options say of tokens of identity providers and of nobody in particular, checked at the start. Source: access-control §5.2. */
+import { readFile } from "node:fs/promises";
+import { aggregated, ConfigurationError } from "../../api/configuration-file.ts";
+import type { FeatureGates } from "../../api/feature-gates.ts";
+import { FieldErrors } from "../../api/field-errors.ts";
+import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
+import { signingAlgorithms } from "../oidc/jwt-authenticators.ts";
+import { type AnonymousConfiguration, type AuthenticationConfiguration, readAuthenticationConfiguration } from "./configuration.ts";
+import type { OidcOptions } from "./contract.ts";
+import { checkOidcOptions, configurationOfFlags } from "./flags.ts";
+import { type CompiledAuthenticator, type ValidationOptions, validateConfiguration } from "./validate.ts";
+import { checkIssuerAllowed } from "./validate-issuer.ts";
+
+export interface AuthenticationSettings {
+  readonly configuration: AuthenticationConfiguration;
+  readonly authenticators: readonly CompiledAuthenticator[];
+  readonly anonymous: AnonymousConfiguration;
+  /** Those that tokens may be signed with. */
+  readonly algorithms: readonly string[];
+  /** What the configuration was read from, if it stands in a file. */
+  readonly source: { readonly file: string; readonly content: Buffer } | undefined;
+  /** Of the file when it changes. */
+  readonly validation: ValidationOptions;
+}
+
+export interface SettingsOptions {
+  readonly oidc: OidcOptions;
+  readonly configFile: string | undefined;
+  /** Undefined: not said. */
+  readonly anonymousAuth: boolean | undefined;
+  readonly serviceAccountIssuers: readonly string[];
+  readonly gates: FeatureGates;
+}
+
+/** @throws Error in upstream's words */
+export async function authenticationSettings(options: SettingsOptions): Promise<AuthenticationSettings> {
+  const { oidc, configFile, gates, serviceAccountIssuers } = options;
+  checkOidcOptions(oidc, configFile);
+  const source = configFile === undefined ? undefined : { file: configFile, content: await readContent(configFile) };
+  const configuration = source === undefined ? await configurationOfFlags(oidc) : parse(source.content, source.file);
+  const egressSelectorAllowed = gates.enabled("StructuredAuthenticationConfigurationEgressSelector");
+  const anonymous = anonymousOf(configuration, options.anonymousAuth);
+  // Upstream looks at the issuers of service accounts later, and then without the way to the field.
+  const { errors, authenticators } = validateConfiguration(configuration, { disallowedIssuers: [], egressSelectorAllowed });
+  const problem = aggregated(errors);
+  if (problem !== undefined) throw new Error(`invalid authentication configuration: ${problem}`);
+  const algorithms = source === undefined ? flagAlgorithms(oidc) : signingAlgorithms;
+  checkIssuers(configuration, serviceAccountIssuers);
+  return {
+    configuration,
+    authenticators,
+    anonymous,
+    algorithms,
+    source,
+    validation: { disallowedIssuers: serviceAccountIssuers, egressSelectorAllowed },
+  };
+}
+
+const cannotLoad = (file: string, why: string | undefined): string =>
+  `failed to load authentication configuration from file ${JSON.stringify(file)}: ${why}`;
+
+async function readContent(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new Error(cannotLoad(file, fileProblem(error, file)), { cause: error });
+  }
+}
+
+function parse(content: Buffer, file: string): AuthenticationConfiguration {
+  try {
+    return readAuthenticationConfiguration(content);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    throw new Error(cannotLoad(file, error.message));
+  }
+}
+
+function anonymousOf({ anonymous }: AuthenticationConfiguration, anonymousAuth: boolean | undefined): AnonymousConfiguration {
+  if (anonymous === undefined) return { enabled: anonymousAuth ?? true, conditions: [] };
+  if (anonymousAuth === undefined) return anonymous;
+  throw new Error(
+    "anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file",
+  );
+}
+
+function flagAlgorithms({ signingAlgs = ["RS256"] }: OidcOptions): readonly string[] {
+  const unknown = signingAlgs.find((one) => !signingAlgorithms.includes(one));
+  if (unknown !== undefined) throw new Error(`oidc: unsupported signing alg: ${JSON.stringify(unknown)}`);
+  return signingAlgs.length === 0 ? ["RS256"] : signingAlgs;
+}
+
+function checkIssuers({ jwt }: AuthenticationConfiguration, serviceAccountIssuers: readonly string[]): void {
+  for (const { issuer } of jwt) {
+    const errors = new FieldErrors();
+    checkIssuerAllowed(issuer.url, "issuer.url", serviceAccountIssuers, errors);
+    const problem = aggregated(errors);
+    if (problem !== undefined) throw new Error(problem);
+  }
+}

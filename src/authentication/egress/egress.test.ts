@@ -1,0 +1,153 @@
+/** Ways to issuers: the file, held against upstream's own code (`scripts/authentication-golden`), and tunnels through proxies. */
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import http from "node:http";
+import https from "node:https";
+import net, { type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { createAuthority, issueCertificate, type KeyPair } from "../../cli/x509.ts";
+import { startTokenIssuer, type TokenIssuer } from "../../testing/token-issuer.ts";
+import { documentClient } from "../oidc/document-client.ts";
+import { readEgressSelections } from "./configuration.ts";
+import { openEgressSelector } from "./selector.ts";
+
+const rows = readFileSync(join(import.meta.dirname, "../configuration/testdata/golden.jsonl"), "utf8")
+  .split("\n")
+  .filter((line) => line !== "")
+  .map((line) => JSON.parse(line) as { what: string; egress?: string; error?: string })
+  .filter(({ egress }) => egress !== undefined);
+
+/** Where kinds are registered is another place there. */
+const place = (text: string | undefined): string | undefined => text?.replace(/in scheme ".*"$/, "in scheme");
+
+for (const { what, egress = "", error } of rows) {
+  test(what, () => {
+    let found: string | undefined;
+    try {
+      readEgressSelections(Buffer.from(egress));
+    } catch (thrown) {
+      found = (thrown as Error).message;
+    }
+    assert.equal(place(found), place(error));
+  });
+}
+
+const directory = mkdtempSync(join(tmpdir(), "coxswain-egress-"));
+let issuer: TokenIssuer;
+let authority: KeyPair;
+const servers: net.Server[] = [];
+
+before(async () => {
+  issuer = await startTokenIssuer();
+  const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
+  authority = await createAuthority({ subject: { commonName: "proxies" }, ...validity });
+  for (const usage of ["server", "client"] as const) {
+    const pair = await issueCertificate(authority, { subject: { commonName: usage }, usage, names: ["proxy.example"], ...validity });
+    writeFileSync(join(directory, `${usage}.crt`), pair.cert);
+    writeFileSync(join(directory, `${usage}.key`), pair.key);
+  }
+  writeFileSync(join(directory, "ca.crt"), authority.cert);
+});
+
+after(async () => {
+  for (const server of servers) server.close();
+  await issuer.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** @returns how often it was asked for which target */
+function proxy(server: http.Server, status = 200, early = ""): string[] {
+  const asked: string[] = [];
+  servers.push(server);
+  server.on("connect", (request, socket) => {
+    asked.push(request.url ?? "");
+    const [host = "", port = ""] = (request.url ?? "").split(":");
+    if (status !== 200) return socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
+    const onward = net.connect(Number(port), host, () => {
+      socket.write(`HTTP/1.1 200 OK\r\n\r\n${early}`);
+      onward.pipe(socket).pipe(onward);
+    });
+    for (const one of [socket, onward]) one.on("error", () => [socket, onward].map((each) => each.destroy()));
+    return undefined;
+  });
+  return asked;
+}
+
+async function listen(server: net.Server, at: string | number): Promise<number> {
+  await new Promise<void>((resolve) => (typeof at === "string" ? server.listen(at, resolve) : server.listen(at, "127.0.0.1", resolve)));
+  return typeof at === "string" ? 0 : (server.address() as AddressInfo).port;
+}
+
+async function fetchThrough(connection: object): Promise<number> {
+  const file = join(directory, "egress.json");
+  const config = { apiVersion: "apiserver.k8s.io/v1beta1", kind: "EgressSelectorConfiguration", egressSelections: [{ name: "cluster", connection }] };
+  writeFileSync(file, JSON.stringify(config));
+  const client = documentClient({ certificateAuthority: issuer.ca, dial: (await openEgressSelector(file))("cluster") });
+  try {
+    return (await client.get(`${issuer.url}/keys`)).status;
+  } finally {
+    client.close();
+  }
+}
+
+test("directly", async () => assert.equal(await fetchThrough({ proxyProtocol: "Direct" }), 200));
+
+test("through a proxy", async () => {
+  const server = http.createServer();
+  const asked = proxy(server);
+  const url = `http://127.0.0.1:${await listen(server, 0)}`;
+  assert.equal(await fetchThrough({ proxyProtocol: "HTTPConnect", transport: { tcp: { url } } }), 200);
+  assert.deepEqual(asked, [new URL(issuer.url).host]);
+});
+
+test("through a proxy over TLS that wants a certificate", async () => {
+  const read = (name: string): Buffer => readFileSync(join(directory, name));
+  const server = https.createServer({ cert: read("server.crt"), key: read("server.key"), ca: read("ca.crt"), requestCert: true });
+  const asked = proxy(server);
+  const url = `https://127.0.0.1:${await listen(server, 0)}`;
+  const file = (name: string): string => join(directory, name);
+  const tlsConfig = { caBundle: file("ca.crt"), clientCert: file("client.crt"), clientKey: file("client.key"), tlsServerName: "proxy.example" };
+  assert.equal(await fetchThrough({ proxyProtocol: "HTTPConnect", transport: { tcp: { url, tlsConfig } } }), 200);
+  assert.equal(asked.length, 1);
+  const wrongName = fetchThrough({ proxyProtocol: "HTTPConnect", transport: { tcp: { url, tlsConfig: { ...tlsConfig, tlsServerName: "other" } } } });
+  await assert.rejects(wrongName, /via proxy .* failed: .*altname/i);
+});
+
+test("through a proxy at a socket in the file system", async () => {
+  const server = http.createServer();
+  const asked = proxy(server);
+  const udsName = join(directory, "proxy.sock");
+  await listen(server, udsName);
+  assert.equal(await fetchThrough({ proxyProtocol: "HTTPConnect", transport: { uds: { udsName } } }), 200);
+  assert.equal(asked.length, 1);
+});
+
+test("a proxy that refuses, talks first, or is not there", async () => {
+  const tunnel = (url: string): Promise<number> => fetchThrough({ proxyProtocol: "HTTPConnect", transport: { tcp: { url } } });
+  const refusing = http.createServer();
+  proxy(refusing, 403);
+  await assert.rejects(tunnel(`http://127.0.0.1:${await listen(refusing, 0)}`), /proxy error from .* while dialing .*, code 403: 403 No$/);
+  const talking = http.createServer();
+  proxy(talking, 200, "x");
+  await assert.rejects(tunnel(`http://127.0.0.1:${await listen(talking, 0)}`), /unexpected 1 bytes of buffered data/);
+  await assert.rejects(tunnel("http://127.0.0.1:1"), /via proxy 127.0.0.1:1 failed: connect ECONNREFUSED/);
+});
+
+test("types of egress that nothing is said of, and what cannot be had", async () => {
+  const none = await openEgressSelector(undefined);
+  assert.throws(() => none("cluster"), { message: 'oidc: egress lookup required with egress selector type "cluster"' });
+  const write = (egressSelections: object[]): string => {
+    const file = join(directory, "other.json");
+    writeFileSync(file, JSON.stringify({ apiVersion: "apiserver.k8s.io/v1beta1", kind: "EgressSelectorConfiguration", egressSelections }));
+    return file;
+  };
+  const other = await openEgressSelector(write([{ name: "etcd", connection: { proxyProtocol: "Direct" } }]));
+  assert.throws(() => other("cluster"), { message: 'oidc: egress lookup for "cluster" is not configured' });
+  const grpc = write([{ name: "cluster", connection: { proxyProtocol: "GRPC", transport: { uds: { udsName: "/x" } } } }]);
+  await assert.rejects(openEgressSelector(grpc), {
+    message: 'failed to setup egress selector: egressSelection "cluster": the protocol GRPC is not supported',
+  });
+  await assert.rejects(openEgressSelector("/nope"), { message: "egress-selector-config-file /nope does not exist" });
+});

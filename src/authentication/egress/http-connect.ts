@@ -1,0 +1,58 @@
+/** A tunnel through an HTTP proxy: RFC 9110, CONNECT. Source: apiserver's egressselector. */
+import http from "node:http";
+import https from "node:https";
+import type { Duplex } from "node:stream";
+import type { Dial } from "../oidc/document-client.ts";
+
+export type HttpProxy =
+  | { readonly url: URL; readonly tls?: Pick<https.RequestOptions, "ca" | "cert" | "key" | "servername"> }
+  /** A socket in the file system. */
+  | { readonly socketPath: string };
+
+const timeoutMs = 30_000;
+
+/** @returns opens a connection to the proxy for each tunnel */
+export function httpConnect(proxy: HttpProxy): Dial {
+  const name = "url" in proxy ? proxy.url.host : proxy.socketPath;
+  return (host, port) =>
+    new Promise((resolve, reject) => {
+      const target = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+      const fail = (why: string, cause?: unknown): void => reject(new Error(why, { cause }));
+      const request = requestOf(proxy)({
+        ...addressOf(proxy),
+        method: "CONNECT",
+        path: target,
+        headers: { host: "127.0.0.1" },
+        agent: false,
+        timeout: timeoutMs,
+        setDefaultHeaders: false,
+      });
+      request.once("connect", (response, socket: Duplex, early: Buffer) => {
+        const { statusCode, statusMessage } = response;
+        if (statusCode !== 200) {
+          socket.destroy();
+          fail(`proxy error from ${name} while dialing ${target}, code ${statusCode}: ${statusCode} ${statusMessage}`);
+        } else if (early.length > 0) {
+          socket.destroy();
+          fail(`unexpected ${early.length} bytes of buffered data from CONNECT proxy ${JSON.stringify(name)}`);
+        } else resolve(socket);
+      });
+      request.once("response", (response) => {
+        response.destroy();
+        fail(`proxy error from ${name} while dialing ${target}, code ${response.statusCode}: ${response.statusCode} ${response.statusMessage}`);
+      });
+      request.once("timeout", () => request.destroy(new Error("i/o timeout")));
+      request.once("error", (error) => fail(`reading HTTP response from CONNECT to ${target} via proxy ${name} failed: ${error.message}`, error));
+      request.end();
+    });
+}
+
+function requestOf(proxy: HttpProxy): typeof http.request {
+  return "url" in proxy && proxy.url.protocol === "https:" ? https.request : http.request;
+}
+
+function addressOf(proxy: HttpProxy): https.RequestOptions {
+  if ("socketPath" in proxy) return { socketPath: proxy.socketPath };
+  const { hostname, port, protocol } = proxy.url;
+  return { host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port), ...proxy.tls };
+}

@@ -1,0 +1,75 @@
+/** `--egress-selector-config-file`: how issuers are reached that name a type of egress. Source: access-control §5.2; apiserver's egressselector. */
+import { readFile } from "node:fs/promises";
+import net from "node:net";
+import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
+import type { Dial } from "../oidc/document-client.ts";
+import { type EgressSelection, readEgressSelections } from "./configuration.ts";
+import { type HttpProxy, httpConnect } from "./http-connect.ts";
+
+/** @returns how what has this type of egress is reached @throws Error when nothing says so */
+export type EgressSelector = (type: string) => Dial;
+
+/** @param file undefined: there are no types @throws Error when the file, or one it names, is not right */
+export async function openEgressSelector(file: string | undefined): Promise<EgressSelector> {
+  if (file === undefined) {
+    return (type) => {
+      throw new Error(`oidc: egress lookup required with egress selector type ${JSON.stringify(type)}`);
+    };
+  }
+  const dials = new Map<string, Dial>();
+  for (const selection of readEgressSelections(await readSelector(file))) dials.set(selection.name, await dialOf(selection));
+  return (type) => {
+    const dial = dials.get(type);
+    if (dial === undefined) throw new Error(`oidc: egress lookup for ${JSON.stringify(type)} is not configured`);
+    return dial;
+  };
+}
+
+async function readSelector(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const problem = fileProblem(error, file);
+    if (problem?.startsWith("open ") === true && problem.endsWith("no such file or directory"))
+      throw new Error(`egress-selector-config-file ${file} does not exist`, { cause: error });
+    throw new Error(`failed to read egress selector config: unable to read egress selector configuration from ${JSON.stringify(file)} [${problem}]`, {
+      cause: error,
+    });
+  }
+}
+
+async function dialOf({ name, connection: { proxyProtocol, transport } }: EgressSelection): Promise<Dial> {
+  if (proxyProtocol === "Direct") return direct;
+  if (proxyProtocol === "GRPC")
+    throw new Error(`failed to setup egress selector: egressSelection ${JSON.stringify(name)}: the protocol GRPC is not supported`);
+  const { tcp, uds } = transport ?? {};
+  return httpConnect(uds === undefined ? await tcpProxy(tcp ?? {}) : { socketPath: uds.udsName ?? "" });
+}
+
+async function tcpProxy({ url = "", tlsConfig }: { url?: string; tlsConfig?: NonNullable<EgressSelectionTls> }): Promise<HttpProxy> {
+  const address = URL.parse(url);
+  if (address === null) throw new Error(`invalid proxy server url ${JSON.stringify(url)}`);
+  const { caBundle = "", clientCert = "", clientKey = "", tlsServerName = "" } = tlsConfig ?? {};
+  return {
+    url: address,
+    ...(tlsConfig && {
+      tls: {
+        cert: await readFile(clientCert),
+        key: await readFile(clientKey),
+        ...(caBundle !== "" && { ca: await readFile(caBundle) }),
+        ...(tlsServerName !== "" && { servername: tlsServerName }),
+      },
+    }),
+  };
+}
+
+type EgressSelectionTls = NonNullable<NonNullable<EgressSelection["connection"]["transport"]>["tcp"]>["tlsConfig"];
+
+const direct: Dial = (host, port) =>
+  new Promise((resolve, reject) => {
+    const socket = net.connect({ host, port }, () => {
+      socket.off("error", reject);
+      resolve(socket);
+    });
+    socket.once("error", reject);
+  });
