@@ -42,6 +42,14 @@ export interface TokenCacheObserver {
   fetched(ok: boolean): void;
 }
 
+/** Is told what becomes of tokens of identity providers. */
+export interface JwtObserver {
+  /** A token of the issuer was looked at, which had not been kept. */
+  checked(issuer: string, accepted: boolean, durationMs: number): void;
+  /** The keys of the issuer were fetched; without a document, that failed. */
+  fetchedKeys(issuer: string, keySet: Buffer | undefined): void;
+}
+
 export interface NamedObject {
   readonly name: string;
   readonly uid: string;

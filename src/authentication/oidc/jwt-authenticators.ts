@@ -2,7 +2,7 @@
 import type { Clock } from "../../api/clock.ts";
 import type { Logger } from "../../api/logger.ts";
 import type { CompiledAuthenticator } from "../configuration/validate.ts";
-import type { AcceptedToken, TokenAnswer, TokenAuthenticator } from "../contract.ts";
+import type { AcceptedToken, JwtObserver, TokenAnswer, TokenAuthenticator } from "../contract.ts";
 import { loadJose } from "../service-account/load-jose.ts";
 import { type ClaimResolver, claimResolver } from "./distributed-claim.ts";
 import { type Dial, documentClient } from "./document-client.ts";
@@ -18,14 +18,6 @@ export interface JwtAuthenticatorsOptions {
   /** How issuers with this type of egress are reached. @throws Error when there is none */
   readonly dialOf: (egressSelectorType: string) => Dial;
   readonly observer?: JwtObserver;
-}
-
-/** Is told what happens, for metrics. */
-export interface JwtObserver {
-  /** A token of the issuer was looked at, which had not been kept. */
-  checked(issuer: string, accepted: boolean, durationMs: number): void;
-  /** The keys of the issuer were fetched; without a document, that failed. */
-  fetchedKeys(issuer: string, keySet: Buffer | undefined): void;
 }
 
 export interface JwtAuthenticators {

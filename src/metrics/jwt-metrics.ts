@@ -1,0 +1,92 @@
+/** What the authenticators of identity providers' tokens do. Source: apiserver's oidc authenticator, metrics.go. */
+import { createHash } from "node:crypto";
+import type { Clock } from "../api/clock.ts";
+import type { JwtObserver } from "../authentication/contract.ts";
+import { formatLabels, type Metric, type Sample } from "./exposition.ts";
+import { Histogram } from "./histogram.ts";
+
+export interface JwtMetrics {
+  readonly observer: JwtObserver;
+  /** Of issuers that are no longer asked, nothing is told of their keys any more. */
+  forget(issuers: readonly string[]): void;
+  collect(): Metric[];
+}
+
+interface Fetches {
+  readonly lastMs: Map<"success" | "failure", number>;
+  keySetHash: string | undefined;
+}
+
+const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** @param identity see `serverIdentity`; it is shown as a hash @param keySets whether anything is told of keys */
+export function jwtMetrics({
+  clock,
+  identity,
+  keySets,
+}: {
+  readonly clock: Clock;
+  readonly identity: string;
+  readonly keySets: boolean;
+}): JwtMetrics {
+  const server = hashOf(identity);
+  const latencies = new Map<string, Histogram>();
+  const fetches = new Map<string, Fetches>();
+  const latency = (labels: string): Histogram => {
+    const found = latencies.get(labels) ?? new Histogram(bounds);
+    latencies.set(labels, found);
+    return found;
+  };
+  const keySetSamples = function* (): Iterable<Sample> {
+    for (const [issuer, { keySetHash }] of fetches) {
+      if (keySetHash === undefined) continue;
+      yield { suffix: "", labels: formatLabels(["apiserver_id_hash", "hash", "jwt_issuer_hash"], [server, keySetHash, hashOf(issuer)]), value: 1 };
+    }
+  };
+  const timeSamples = function* (): Iterable<Sample> {
+    for (const [issuer, { lastMs }] of fetches) {
+      for (const [result, ms] of lastMs)
+        yield {
+          suffix: "",
+          labels: formatLabels(["apiserver_id_hash", "jwt_issuer_hash", "result"], [server, hashOf(issuer), result]),
+          value: ms / 1000,
+        };
+    }
+  };
+  return {
+    observer: {
+      checked(issuer, accepted, durationMs) {
+        latency(formatLabels(["jwt_issuer_hash", "result"], [hashOf(issuer), accepted ? "success" : "failure"])).observe(durationMs / 1000);
+      },
+      fetchedKeys(issuer, keySet) {
+        if (!keySets) return;
+        const found = fetches.get(issuer) ?? { lastMs: new Map(), keySetHash: undefined };
+        found.lastMs.set(keySet === undefined ? "failure" : "success", clock.now());
+        if (keySet !== undefined) found.keySetHash = hashOf(keySet);
+        fetches.set(issuer, found);
+      },
+    },
+    forget(issuers) {
+      for (const issuer of issuers) fetches.delete(issuer);
+    },
+    collect() {
+      const metric = (name: string, type: Metric["type"], help: string, samples: Iterable<Sample>): Metric => ({
+        name: `apiserver_authentication_jwt_authenticator_${name}`,
+        type,
+        stability: "ALPHA",
+        help,
+        samples: [...samples],
+      });
+      const histograms = [...latencies].flatMap(([labels, histogram]) => [...histogram.samples(labels)]);
+      return [
+        metric("latency_seconds", "histogram", "How long it took to look at a token that had not been kept.", histograms),
+        metric("jwks_fetch_last_timestamp_seconds", "gauge", "When the keys of an issuer were last fetched, by what came of it.", timeSamples()),
+        metric("jwks_fetch_last_key_set_info", "gauge", "1, with the hash of an issuer's keys as a label.", keySetSamples()),
+      ];
+    },
+  };
+}
+
+function hashOf(data: string | Uint8Array): string {
+  return data.length === 0 ? "" : `sha256:${createHash("sha256").update(data).digest("hex")}`;
+}
