@@ -32,6 +32,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   },
   anonymousAuth: true,
   tokenAuthFile: undefined,
+  tokenWebhook: { configFile: undefined, version: "v1beta1", cacheMs: 120_000 },
   apiAudiences: [],
   serviceAccountIssuers: ["https://kubernetes.default.svc.cluster.local"],
   serviceAccountKeyFiles: [],

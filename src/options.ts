@@ -3,7 +3,7 @@ import type { AdmissionOptions } from "./admission/contract.ts";
 import type { Clock } from "./api/clock.ts";
 import type { Logger } from "./api/logger.ts";
 import type { AuditOptions } from "./audit/contract.ts";
-import type { RequestHeaderOptions } from "./authentication/contract.ts";
+import type { RequestHeaderOptions, TokenWebhookSettings } from "./authentication/contract.ts";
 import type { TlsOptions } from "./http/listener/contract.ts";
 
 export interface ServerOptions {
@@ -32,6 +32,7 @@ export interface ServerOptions {
   readonly anonymousAuth: boolean;
   /** CSV of token, user name, user uid and groups. */
   readonly tokenAuthFile: string | undefined;
+  readonly tokenWebhook: TokenWebhookSettings;
   /** What service account tokens that are for this server name, and what they name if nobody asks for anything else. None: the issuers. */
   readonly apiAudiences: readonly string[];
   /** The first stands in the tokens that are issued; those of all are accepted. At least one. */

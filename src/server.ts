@@ -115,6 +115,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   undo.push(() => open.close());
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;
   const identity = await openIdentity(settings.identity, options, { catalog, address, setup, gates });
+  undo.push(() => identity.close());
   const serve = createServe({
     filters: [
       metrics.requests.filter,
@@ -182,6 +183,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     await listener.close();
     serviceAddresses.close();
     access.close();
+    identity.close();
     for (const cache of installer.caches().values()) cache.close();
     await storage.close();
     await audit.close();

@@ -29,6 +29,16 @@ export type TokenAuthenticator = (token: string, audiences: readonly string[]) =
 
 export type TokenAnswer = AcceptedToken | { readonly problem: string } | undefined;
 
+/** Another service that knows whose a token is. */
+export interface TokenWebhookSettings {
+  /** A kubeconfig that says where it is, and who we are to it. Undefined: nobody is asked. */
+  readonly configFile: string | undefined;
+  /** Of the TokenReviews that are sent and answered: `v1` or `v1beta1`. */
+  readonly version: string;
+  /** How long answers are kept, that nobody knows a token as well; 0 keeps none. */
+  readonly cacheMs: number;
+}
+
 /** Told of what caches of tokens do. */
 export interface TokenCacheObserver {
   hit(): void;

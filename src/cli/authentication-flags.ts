@@ -27,6 +27,29 @@ export const authenticationFlags: readonly Flag[] = [
     },
   },
   {
+    term: "--authentication-token-webhook-config-file <file>",
+    help: "Kubeconfig of the service that is asked, by a TokenReview, whose a bearer token is that nobody here knows.",
+    set: (text, { server }) => {
+      server.tokenWebhook = { ...server.tokenWebhook, configFile: text };
+    },
+  },
+  {
+    term: "--authentication-token-webhook-version <version>",
+    help: "The version of the TokenReviews that are sent to that service and that it answers: v1 or v1beta1.",
+    shown: "v1beta1",
+    set: (text, { server }) => {
+      server.tokenWebhook = { ...server.tokenWebhook, version: text };
+    },
+  },
+  {
+    term: "--authentication-token-webhook-cache-ttl <duration>",
+    help: "How long the answers of that service are kept.",
+    shown: "2m0s",
+    set: (text, { server }) => {
+      server.tokenWebhook = { ...server.tokenWebhook, cacheMs: durationMs(text) };
+    },
+  },
+  {
     term: "--api-audiences <names>",
     help: "What service account tokens that are for this server name, with commas between. If unset, the values of --service-account-issuer.",
     set: (text, { server }) => {

@@ -1,6 +1,7 @@
 /** What is done with each verb of each resource. */
 import type { Clock } from "../api/clock.ts";
 import { selfSubjectReview } from "../apis/authentication/self-subject-review.ts";
+import { tokenReview } from "../apis/authentication/token-review.ts";
 import {
   localSubjectAccessReview,
   selfSubjectAccessReview,
@@ -49,6 +50,7 @@ export function resourceEndpoints({ watches, clock, access: { authorize, rulesOf
       ...subresourceEndpoints({ createActions, connectSubresources, refuseConnect }),
       "/serviceaccounts/token": tokenRequestEndpoint(identity.tokens),
       "authentication.k8s.io/selfsubjectreviews/": reviewEndpoint(selfSubjectReview(clock)),
+      "authentication.k8s.io/tokenreviews/": reviewEndpoint(tokenReview(identity.reviewed)),
       "authorization.k8s.io/selfsubjectaccessreviews/": reviewEndpoint(selfSubjectAccessReview(authorize)),
       "authorization.k8s.io/subjectaccessreviews/": reviewEndpoint(subjectAccessReview(authorize)),
       "authorization.k8s.io/localsubjectaccessreviews/": reviewEndpoint(localSubjectAccessReview(authorize)),

@@ -1,6 +1,7 @@
 /** All of authentication, from the options to who a request is of, and the tokens that are issued here. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import type { TokenReviewOptions } from "../apis/authentication/token-review.ts";
 import { tokenRequests } from "../apis/core/service-account-token.ts";
 import { bearerTokenAuthenticator } from "../authentication/bearer-token.ts";
 import { clientCertificateAuthenticator } from "../authentication/client-certificate.ts";
@@ -12,6 +13,7 @@ import { liveObjects } from "../authentication/service-account/live-objects.ts";
 import { checkServiceAccountOptions } from "../authentication/service-account/options.ts";
 import { serviceAccountTokens } from "../authentication/service-account/token.ts";
 import { tokenCache } from "../authentication/token-cache.ts";
+import { forOwnAudiences } from "../authentication/token-audiences.ts";
 import { tokenFileAuthenticator } from "../authentication/token-file.ts";
 import { tokenUnion } from "../authentication/token-union.ts";
 import { authenticate } from "../authentication/union.ts";
@@ -25,6 +27,7 @@ import { authenticationFilter } from "../http/filters/authentication.ts";
 import type { PathRoute } from "../http/serve.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import { openTokenWebhook } from "./token-webhook.ts";
 
 /** What the options say, checked before anything is opened. */
 export interface IdentitySettings {
@@ -35,12 +38,15 @@ export interface IdentitySettings {
 
 export interface Identity {
   readonly filter: Filter;
+  /** Whose a token is that somebody else was shown. */
+  readonly reviewed: TokenReviewOptions;
   /** What `serviceaccounts/token` issues. */
   readonly tokens: TokenRequests;
   /** What secrets of accounts are filled with. */
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
   /** What others need to check the tokens issued here. */
   readonly routes: readonly PathRoute[];
+  close(): void;
 }
 
 /** @throws Error when an option is not valid, or names the line of a file which is wrong */
@@ -61,7 +67,7 @@ interface Needs extends Pick<RegistryContext, "catalog" | "gates"> {
 
 /** @throws Error that names the file of keys that cannot be read, or has none */
 export async function openIdentity(settings: IdentitySettings, options: ServerOptions, { catalog, address, setup, gates }: Needs): Promise<Identity> {
-  const { clock } = options;
+  const { clock, logger } = options;
   const { tokenFile, audiences } = settings;
   const keys = await serviceAccountKeys(options);
   const issuer = tokenIssuer(keys.signing, options.serviceAccountIssuers[0] as string);
@@ -73,9 +79,13 @@ export async function openIdentity(settings: IdentitySettings, options: ServerOp
     live: liveObjects(catalog),
     clock,
   });
-  const authenticateToken = tokenCache(tokenUnion([...tokenFile, accounts]), { clock });
+  const webhook = await openTokenWebhook(options.tokenWebhook, { clock, logger, audiences, observer: undefined });
+  // In upstream's order: what is here first, what others must be asked for last.
+  const methods = [...tokenFile.map((one) => forOwnAudiences(one, audiences)), accounts, ...webhook.authenticators];
+  const authenticateToken = tokenCache(tokenUnion(methods), { clock });
   return {
     filter: authenticationFilter(authenticate([clientCertificateAuthenticator({ authorities: setup.clientAuthorities, uids: gates.enabled("AllowParsingUserUIDFromCertAuth") }), bearerTokenAuthenticator(authenticateToken, audiences)], options)),
+    reviewed: { authenticate: authenticateToken, audiences },
     tokens: tokenRequests({
       apiAudiences: audiences,
       maxExpirationSeconds: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),
@@ -86,6 +96,7 @@ export async function openIdentity(settings: IdentitySettings, options: ServerOp
     }),
     issueForSecret: (namespace, account, secret) => issuer.issueForSecret(secretTokenClaims(namespace, account, secret)),
     routes: issuerRoutes(options, keys, address),
+    close: webhook.close,
   };
 }
 

@@ -1,0 +1,41 @@
+/** The service that is asked whose a token is, from the options to the question. */
+import type { TokenAuthenticator, TokenCacheObserver, TokenWebhookSettings } from "../authentication/contract.ts";
+import { tokenCache } from "../authentication/token-cache.ts";
+import { tokenWebhook } from "../authentication/webhook/token-webhook.ts";
+import { quoteGo } from "../lib/json/quote.ts";
+import type { ServerOptions } from "../options.ts";
+import { builtinSchema } from "../resource/builtin-schemas.ts";
+import { webhookClient } from "../webhook/client.ts";
+import { readWebhookKubeconfig } from "../webhook/kubeconfig-file.ts";
+
+export interface OpenTokenWebhook {
+  /** None where nobody is to be asked. */
+  readonly authenticators: readonly TokenAuthenticator[];
+  close(): void;
+}
+
+export interface TokenWebhookNeeds extends Pick<ServerOptions, "clock" | "logger"> {
+  /** What this server is called. */
+  readonly audiences: readonly string[];
+  readonly observer: TokenCacheObserver | undefined;
+}
+
+const versions = ["v1", "v1beta1"];
+/** Who somebody is fits into far less. */
+const answerBytesMax = 1 << 20;
+
+/** @throws Error in upstream's words for a version nobody knows, or a kubeconfig that is not right */
+export async function openTokenWebhook({ configFile, version, cacheMs }: TokenWebhookSettings, needs: TokenWebhookNeeds): Promise<OpenTokenWebhook> {
+  if (configFile === undefined) return { authenticators: [], close() {} };
+  if (!versions.includes(version))
+    throw new Error(`unsupported authentication webhook version ${quoteGo(version)}, supported versions are ${versions.map(quoteGo).join(", ")}`);
+  const { clock, logger, audiences, observer } = needs;
+  const client = webhookClient(await readWebhookKubeconfig(configFile), { answerBytesMax, clock });
+  const schema = builtinSchema(`io.k8s.api.authentication.${version}.TokenReview`);
+  const kind = { group: "authentication.k8s.io", version, kind: "TokenReview", schema };
+  const authenticate = tokenWebhook({ client, kind, audiences, clock, logger });
+  return {
+    authenticators: [tokenCache(authenticate, { clock, acceptedMs: cacheMs, unknownMs: cacheMs, observer })],
+    close: () => client.close(),
+  };
+}
