@@ -1,7 +1,7 @@
 /** src/data/gates.json: every feature gate that `--feature-gates` knows. src/cli/feature-gates.ts says how to read it. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fieldGateAliases, kubeApiserverGates } from "./kube-apiserver-gates.ts";
+import { fieldGateAliases, gatesWithEffect, kubeApiserverGates } from "./kube-apiserver-gates.ts";
 
 interface Facts {
   gates: Record<string, { source: string; now: { default: boolean; stage: string; lockToDefault?: boolean } }>;
@@ -15,10 +15,13 @@ export function generateGates(factsDir: string, dataDir: string): void {
   const facts = JSON.parse(readFileSync(join(factsDir, "gates.json"), "utf8")) as Facts;
   const gates = new Map<string, { stage: string; enabled: boolean; locked: boolean; elsewhere: boolean }>();
   for (const [stage, enabled, locked, names] of kubeApiserverGates) {
-    for (const name of names.split(/\s+/)) gates.set(name, { stage, enabled, locked, elsewhere: !Object.hasOwn(facts.namedByFieldsOnly, name) });
+    for (const name of names.split(/\s+/)) {
+      const elsewhere = !Object.hasOwn(facts.namedByFieldsOnly, name) && !gatesWithEffect.has(name);
+      gates.set(name, { stage, enabled, locked, elsewhere });
+    }
   }
   for (const [name, { source, now }] of Object.entries(facts.gates)) {
-    const elsewhere = !source.startsWith("api");
+    const elsewhere = !source.startsWith("api") && !gatesWithEffect.has(name);
     gates.set(name, { stage: now.stage, enabled: now.default, locked: now.lockToDefault === true && !settable.has(name), elsewhere });
   }
   const unknown = Object.keys(facts.namedByFieldsOnly).filter((name) => !gates.has(name) && !Object.hasOwn(fieldGateAliases, name));

@@ -1,27 +1,27 @@
 /**
- * kube-apiserver's feature gates that no importable library declares, with what they are in 1.36 as far as known: names by stage, default and lock.
- * Source: pkg/features/kube_features.go of Kubernetes 1.35 and what is known of 1.36.
+ * kube-apiserver's feature gates that no importable library declares, with what they are in 1.36: names by stage, default and lock.
+ * Source: what a program that imports pkg/features of Kubernetes 1.36.0 says of them.
  */
 export const kubeApiserverGates: readonly [stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED", enabled: boolean, locked: boolean, names: string][] = [
   [
     "ALPHA",
     false,
     false,
-    `ContainerStopSignals CPUManagerPolicyAlphaOptions CSIVolumeHealth CloudControllerManagerWatchBasedRoutesReconciliation
-    CloudControllerManagerWebhook CRIListStreaming CrossNamespaceVolumeDataSource CustomCPUCFSQuotaPeriod DRAListTypeAttributes DRANodeAllocatableResources
-    DRAResourcePoolStatus DRAWorkloadResourceClaims EventedPLEG GangScheduling GenericWorkload HPAScaleToZero ImageVolumeWithDigest InPlacePodVerticalScalingExclusiveCPUs
-    InPlacePodVerticalScalingExclusiveMemory InTreePluginPortworxUnregister KubeletInUserNamespace MemoryQoS MutablePVNodeAffinity
-    MutableSchedulingDirectivesForSuspendedJobs PodAndContainerStatsFromCRI PodLogsQuerySplitStreams QOSReserved ReduceDefaultCrashLoopBackOffDecay
-    RelaxedServiceNameValidation RuntimeClassInImageCriAPI StorageCapacityScoring StrictIPCIDRValidation TaintTolerationComparisonOperators
-    TopologyAwareWorkloadScheduling TopologyManagerPolicyAlphaOptions UserNamespacesHostNetworkSupport VolumeLimitScaling WindowsCPUAndMemoryAffinity
-    WorkloadAwarePreemption`,
+    `CPUManagerPolicyAlphaOptions CRIListStreaming CSIVolumeHealth CloudControllerManagerWatchBasedRoutesReconciliation
+    CloudControllerManagerWebhook ContainerStopSignals CrossNamespaceVolumeDataSource DRAListTypeAttributes DRANodeAllocatableResources
+    DRAResourcePoolStatus DRAWorkloadResourceClaims EventedPLEG GangScheduling GenericWorkload HPAScaleToZero ImageVolumeWithDigest
+    InPlacePodVerticalScalingExclusiveCPUs InPlacePodVerticalScalingExclusiveMemory KubeletInUserNamespace MemoryQoS MutablePVNodeAffinity
+    PersistentVolumeClaimUnusedSinceTime PodAndContainerStatsFromCRI PodLevelResourceManagers PodLogsQuerySplitStreams PodsAPI QOSReserved
+    ReduceDefaultCrashLoopBackOffDecay RuntimeClassInImageCriApi StorageCapacityScoring TaintTolerationComparisonOperators
+    TopologyAwareWorkloadScheduling TopologyManagerPolicyAlphaOptions UserNamespacesHostNetworkSupport VolumeLimitScaling
+    WindowsCPUAndMemoryAffinity WorkloadAwarePreemption WorkloadWithJob`,
   ],
   [
     "BETA",
     false,
     false,
-    `ClusterTrustBundle ClusterTrustBundleProjection DRADeviceTaintRules LocalStorageCapacityIsolationFSQuotaMonitoring PodCertificateRequest
-    SchedulerAsyncAPICalls StorageVersionMigrator`,
+    `ClusterTrustBundle ClusterTrustBundleProjection DRADeviceTaintRules LocalStorageCapacityIsolationFSQuotaMonitoring MaxUnavailableStatefulSet
+    PodCertificateRequest SELinuxMount SchedulerAsyncAPICalls StorageVersionMigrator`,
   ],
   [
     "BETA",
@@ -29,52 +29,72 @@ export const kubeApiserverGates: readonly [stage: "ALPHA" | "BETA" | "GA" | "DEP
     false,
     `AuthorizePodWebsocketUpgradeCreatePermission CPUManagerPolicyBetaOptions ClearingNominatedNodeNameAfterBinding ContainerCheckpoint
     ContainerRestartRules DRAConsumableCapacity DRADeviceBindingConditions DRADeviceTaints DRAExtendedResource DRAPartitionableDevices
-    DRAResourceClaimDeviceStatus DRASchedulerFilterTimeout DeploymentReplicaSetTerminatingReplicas DisableCPUQuotaWithExclusiveCPUs EnvFiles
-    GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority HPAConfigurableTolerance HostnameOverride InPlacePodLevelResourcesVerticalScaling
-    KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders
-    MatchLabelKeysInPodTopologySpread MatchLabelKeysInPodTopologySpreadSelectorMerge MaxUnavailableStatefulSet MutablePodResourcesForSuspendedJobs
-    NodeDeclaredFeatures NominatedNodeNameForExpectation OpportunisticBatching PodDeletionCost PodLevelResources PodReadyToStartContainersCondition
-    PodTopologyLabelsAdmission PortForwardWebsockets PreventStaticPodAPIReferences ReloadKubeletClientCAFile ReloadKubeletServerCertificateFile
-    ResourceHealthStatus RestartAllContainersOnContainerExits RotateKubeletServerCertificate SchedulerAsyncPreemption SchedulerPopFromBackoffQ
-    ServiceAccountNodeAudienceRestriction StatefulSetSemanticRevisionComparison TopologyManagerPolicyBetaOptions
+    DRAResourceClaimDeviceStatus DRAResourceClaimGranularStatusAuthorization DRASchedulerFilterTimeout DeploymentReplicaSetTerminatingReplicas
+    EnvFiles ExtendWebSocketsToKubelet GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority HPAConfigurableTolerance HostnameOverride
+    InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingInitContainers KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages
+    KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders MatchLabelKeysInPodTopologySpread
+    MatchLabelKeysInPodTopologySpreadSelectorMerge MutablePodResourcesForSuspendedJobs MutableSchedulingDirectivesForSuspendedJobs
+    NodeDeclaredFeatures NominatedNodeNameForExpectation OpportunisticBatching PLEGOnDemandRelist PodDeletionCost PodLevelResources
+    PodReadyToStartContainersCondition PodTopologyLabelsAdmission PortForwardWebsockets PreventStaticPodAPIReferences
+    RelaxedServiceNameValidation ReloadKubeletClientCAFile ReloadKubeletServerCertificateFile ResourceHealthStatus ResourceHealthStatusMessage
+    RestartAllContainersOnContainerExits RotateKubeletServerCertificate SchedulerAsyncPreemption SchedulerPopFromBackoffQ
+    ServiceAccountNodeAudienceRestriction StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob StaleControllerConsistencyReplicaSet
+    StaleControllerConsistencyStatefulSet StatefulSetSemanticRevisionComparison StrictIPCIDRValidation TopologyManagerPolicyBetaOptions
     TranslateStreamCloseWebsocketRequests WindowsGracefulNodeShutdown`,
   ],
-  [
-    "GA",
-    true,
-    false,
-    `DRAPrioritizedList ExternalServiceAccountTokenSigner ImageVolume KubeletFineGrainedAuthz KubeletPSI KubeletPodResourcesDynamicResources
-    KubeletPodResourcesGet MutableCSINodeAllocatableCount NodeLogQuery ProcMountType SELinuxChangePolicy SELinuxMount SELinuxMountReadWriteOncePod
-    TopologyManagerPolicyOptions UserNamespacesSupport`,
-  ],
+  ["GA", true, false, `AllowServiceExternalIPs CustomCPUCFSQuotaPeriod DRAPrioritizedList`],
   [
     "GA",
     true,
     true,
-    `AnyVolumeDataSource AuthorizeNodeWithSelectors CPUManagerPolicyOptions CSIMigrationPortworx CSIServiceAccountTokenSecrets DRAAdminAccess
-    DisableAllocatorDualWrite DynamicResourceAllocation ExecProbeTimeout HonorPVReclaimPolicy ImageMaximumGCAge InPlacePodVerticalScaling
-    JobBackoffLimitPerIndex JobManagedBy JobPodReplacementPolicy JobSuccessPolicy KubeletCgroupDriverFromCRI KubeletTracing LogarithmicScaleDown
-    MatchLabelKeysInPodAffinity MemoryManager MultiCIDRServiceAllocator NFTablesProxyMode NodeInclusionPolicyInPodTopologySpread NodeSwap
-    OrderedNamespaceDeletion PodLifecycleSleepAction PodLifecycleSleepActionAllowZero PodObservedGenerationTracking PodSchedulingReadiness
-    PreferSameTrafficDistribution RecoverVolumeExpansionFailure RecursiveReadOnlyMounts RelaxedDNSSearchValidation
-    RelaxedEnvironmentVariableValidation SchedulerQueueingHints SeparateTaintEvictionController ServiceAccountTokenJTI ServiceAccountTokenNodeBinding
-    ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo ServiceTrafficDistribution SidecarContainers
-    StructuredAuthorizationConfiguration SupplementalGroupsPolicy SystemdWatchdog TopologyAwareHints VolumeAttributesClass WinDSR WinOverlay`,
+    `AnyVolumeDataSource AuthorizeNodeWithSelectors CPUManagerPolicyOptions CSIServiceAccountTokenSecrets DRAAdminAccess
+    DisableAllocatorDualWrite DynamicResourceAllocation ExecProbeTimeout ExternalServiceAccountTokenSigner ImageMaximumGCAge ImageVolume
+    InPlacePodVerticalScaling JobBackoffLimitPerIndex JobManagedBy JobPodReplacementPolicy JobSuccessPolicy KubeletCgroupDriverFromCRI
+    KubeletFineGrainedAuthz KubeletPSI KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletTracing LogarithmicScaleDown
+    MatchLabelKeysInPodAffinity MultiCIDRServiceAllocator MutableCSINodeAllocatableCount NFTablesProxyMode
+    NodeInclusionPolicyInPodTopologySpread NodeLogQuery NodeSwap OrderedNamespaceDeletion PodLifecycleSleepAction
+    PodLifecycleSleepActionAllowZero PodObservedGenerationTracking PodSchedulingReadiness PreferSameTrafficDistribution ProcMountType
+    RecoverVolumeExpansionFailure RecursiveReadOnlyMounts RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation SELinuxChangePolicy
+    SELinuxMountReadWriteOncePod SchedulerQueueingHints SeparateTaintEvictionController ServiceAccountTokenJTI ServiceAccountTokenNodeBinding
+    ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo SidecarContainers SupplementalGroupsPolicy SystemdWatchdog
+    TopologyManagerPolicyOptions UserNamespacesSupport VolumeAttributesClass WinDSR WinOverlay`,
   ],
   [
     "DEPRECATED",
     false,
     false,
-    `AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests ChangeContainerStatusOnKubeletRestart GitRepoVolumeDriver
-    InPlacePodVerticalScalingAllocatedStatus KubeletRegistrationGetOnExistsOnly WindowsHostNetwork`,
+    `AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests ChangeContainerStatusOnKubeletRestart KubeletRegistrationGetOnExistsOnly
+    WindowsHostNetwork`,
   ],
-  ["DEPRECATED", true, false, "DisableNodeKubeProxyVersion KubeletPodResourcesListUseActivePods StorageNamespaceIndex"],
-  ["DEPRECATED", false, true, "AllowOverwriteTerminationGracePeriodSeconds WatchFromStorageWithoutResourceVersion"],
+  [
+    "DEPRECATED",
+    true,
+    false,
+    `DisableCPUQuotaWithExclusiveCPUs KubeletPodResourcesListUseActivePods ServiceCIDRStatusFieldWiping StorageNamespaceIndex`,
+  ],
+  ["DEPRECATED", false, true, `AllowOverwriteTerminationGracePeriodSeconds GitRepoVolumeDriver`],
+  ["DEPRECATED", true, true, `DisableNodeKubeProxyVersion`],
 ];
 
 /** Names by which fields of the API call a gate, and the gate that decides; undefined: always on, its gate is gone. */
 export const fieldGateAliases: Readonly<Record<string, string | undefined>> = {
   CSIStorageCapacity: undefined,
   PodCertificateProjection: "PodCertificateRequest",
-  ResourceHealthStatusMessage: "ResourceHealthStatus",
 };
+
+/** Those that no field belongs to and that have an effect here nevertheless. */
+export const gatesWithEffect: ReadonlySet<string> = new Set([
+  "AllowInsecureKubeletCertificateSigningRequests",
+  "AuthorizeNodeWithSelectors",
+  "ClusterTrustBundle",
+  "ComponentFlagz",
+  "ComponentStatusz",
+  "DRADeviceTaintRules",
+  "DRAResourceClaimGranularStatusAuthorization",
+  "DRAResourcePoolStatus",
+  "KubeletServiceAccountTokenForCredentialProviders",
+  "PodCertificateRequest",
+  "ServiceAccountNodeAudienceRestriction",
+  "StorageVersionMigrator",
+  "WorkloadWithJob",
+]);
