@@ -2,6 +2,7 @@
 import { defaultOptions } from "../index.ts";
 import { boolValue, durationMs } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
+import { requestHeaderFlags } from "./request-header-flags.ts";
 
 export const authenticationFlags: readonly Flag[] = [
   {
@@ -19,6 +20,7 @@ export const authenticationFlags: readonly Flag[] = [
       server.clientCaFile = text;
     },
   },
+  ...requestHeaderFlags,
   {
     term: "--token-auth-file <file>",
     help: "CSV file with bearer tokens: token, user name, user uid and, in one quoted column with commas between, groups. Read at the start alone.",

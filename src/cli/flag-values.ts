@@ -1,5 +1,6 @@
 /** Reads the text of one flag. Each throws a FlagValueError whose message says what is expected. */
 import { isIP } from "node:net";
+import { CsvError, parseCsv } from "../lib/csv/csv.ts";
 import { DurationError, parseDuration } from "../lib/duration/duration.ts";
 import { integerValue, parseQuantity, QuantityError } from "../lib/quantity/quantity.ts";
 import { parseBool } from "./parse-bool.ts";
@@ -77,4 +78,14 @@ export function oneOf<const Word extends string>(text: string, words: readonly W
   const found = words.find((word) => word === text);
   if (found === undefined) throw new FlagValueError(`must be one of ${words.join(", ")}`);
   return found;
+}
+
+/** One line of CSV, as pflag reads its lists. */
+export function stringSlice(text: string): readonly string[] {
+  try {
+    return parseCsv(text.split("\n", 1)[0] as string)[0]?.fields ?? [];
+  } catch (error) {
+    if (error instanceof CsvError) throw new FlagValueError(error.message);
+    throw error;
+  }
 }

@@ -9,6 +9,7 @@ import { auditFlags } from "./audit-flags.ts";
 import { authenticationFlags } from "./authentication-flags.ts";
 import { authorizationFlags } from "./authorization-flags.ts";
 import { boolValue, byteCount, checkWatchCacheSizes, cidr, durationMs, FlagValueError, integerWithin, ipAddress, oneOf } from "./flag-values.ts";
+import { tlsFlags } from "./tls-flags.ts";
 
 export type LoggingFormat = "text" | "json";
 
@@ -101,6 +102,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
           server.tlsPrivateKeyFile = text;
         },
       },
+      ...tlsFlags,
     ],
   ],
   [

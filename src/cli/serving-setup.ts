@@ -16,8 +16,8 @@ export interface ServingSetup {
   material(): ServingMaterial;
   /** Whose certificates name their users now. */
   clientAuthorities(): Authorities;
-  /** Whose certificates make proxies now; undefined when there are none. */
-  proxyAuthorities(): Authorities | undefined;
+  /** Whose certificates make proxies now; undefined when nobody's do. */
+  readonly proxyAuthorities: (() => Authorities) | undefined;
   /** PEM bundle that clients check the serving certificate with. */
   readonly caBundle: string;
   /** The client certificate of the kubeconfig. */
@@ -47,6 +47,7 @@ export async function servingSetup(options: SetupOptions, names: readonly string
   const clients =
     clientCaFile === undefined ? constantly(ownAuthorities) : await authorityFile(options, "client-ca-bundle", clientCaFile, own.ca.cert);
   const proxies = requestHeader.clientCaFile === undefined ? undefined : await authorityFile(options, "request-header", requestHeader.clientCaFile);
+  if (proxies !== undefined && requestHeader.allowedNames.length === 0) checkApart(clients.current(), proxies.current());
   const named = await Promise.all(
     tls.named.map(async ({ certFile, keyFile, names: patterns }) => ({
       patterns,
@@ -62,7 +63,7 @@ export async function servingSetup(options: SetupOptions, names: readonly string
       clientCa: formatCertificates([...clients.current().certificates, ...(proxies?.current().certificates ?? [])]),
     }),
     clientAuthorities: clients.current,
-    proxyAuthorities: () => proxies?.current(),
+    proxyAuthorities: proxies?.current,
     caBundle: given?.current().cert ?? own.ca.cert,
     admin: own.admin,
     follow: (onChange) => {
@@ -72,6 +73,15 @@ export async function servingSetup(options: SetupOptions, names: readonly string
       for (const file of files) file.close();
     },
   };
+}
+
+/** @throws Error when clients with a certificate of their own would be proxies. The words are upstream's. */
+function checkApart(clients: Authorities, proxies: Authorities): void {
+  const overlap = clients.certificates.some((one) => proxies.certificates.some((other) => one.raw.equals(other.raw)));
+  if (!overlap) return;
+  throw new Error(
+    "--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users",
+  );
 }
 
 interface Needs {

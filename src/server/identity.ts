@@ -5,20 +5,23 @@ import type { TokenReviewOptions } from "../apis/authentication/token-review.ts"
 import { tokenRequests } from "../apis/core/service-account-token.ts";
 import { bearerTokenAuthenticator } from "../authentication/bearer-token.ts";
 import { clientCertificateAuthenticator } from "../authentication/client-certificate.ts";
-import type { TokenAuthenticator } from "../authentication/contract.ts";
+import type { Authenticator, TokenAuthenticator } from "../authentication/contract.ts";
+import { isCredentialHeader } from "../authentication/credential-headers.ts";
+import { requestHeaderAuthenticator } from "../authentication/request-header.ts";
+import { checkRequestHeaderOptions } from "../authentication/request-header-options.ts";
 import { extendedExpirationSeconds, secretTokenClaims, tokenClaims, watchedExpirationSeconds } from "../authentication/service-account/claims.ts";
 import { tokenIssuer } from "../authentication/service-account/issuer.ts";
 import { issuerMetadata, keySet } from "../authentication/service-account/keys.ts";
 import { liveObjects } from "../authentication/service-account/live-objects.ts";
 import { checkServiceAccountOptions } from "../authentication/service-account/options.ts";
 import { serviceAccountTokens } from "../authentication/service-account/token.ts";
-import { tokenCache } from "../authentication/token-cache.ts";
 import { forOwnAudiences } from "../authentication/token-audiences.ts";
+import { tokenCache } from "../authentication/token-cache.ts";
 import { tokenFileAuthenticator } from "../authentication/token-file.ts";
 import { tokenUnion } from "../authentication/token-union.ts";
 import { authenticate } from "../authentication/union.ts";
-import type { ServingSetup } from "../cli/serving-setup.ts";
 import { type ServiceAccountKeys, serviceAccountKeys } from "../cli/service-account-keys.ts";
+import type { ServingSetup } from "../cli/serving-setup.ts";
 import type { ServiceAccountTokensOptions } from "../controllers/service-account-tokens.ts";
 import type { Filter } from "../http/contract.ts";
 import { openIdRoutes } from "../http/endpoints/openid.ts";
@@ -69,6 +72,7 @@ interface Needs extends Pick<RegistryContext, "catalog" | "gates"> {
 export async function openIdentity(settings: IdentitySettings, options: ServerOptions, { catalog, address, setup, gates }: Needs): Promise<Identity> {
   const { clock, logger } = options;
   const { tokenFile, audiences } = settings;
+  for (const warning of checkRequestHeaderOptions(options.requestHeader, { uids: gates.enabled("RemoteRequestHeaderUID") })) logger.warn(warning);
   const keys = await serviceAccountKeys(options);
   const issuer = tokenIssuer(keys.signing, options.serviceAccountIssuers[0] as string);
   const accounts = serviceAccountTokens({
@@ -84,7 +88,10 @@ export async function openIdentity(settings: IdentitySettings, options: ServerOp
   const methods = [...tokenFile.map((one) => forOwnAudiences(one, audiences)), accounts, ...webhook.authenticators];
   const authenticateToken = tokenCache(tokenUnion(methods), { clock });
   return {
-    filter: authenticationFilter(authenticate([clientCertificateAuthenticator({ authorities: setup.clientAuthorities, uids: gates.enabled("AllowParsingUserUIDFromCertAuth") }), bearerTokenAuthenticator(authenticateToken, audiences)], options)),
+    filter: authenticationFilter(
+      authenticate([...certificateAuthenticators(options, { setup, gates }), bearerTokenAuthenticator(authenticateToken, audiences)], options),
+      { isCredential: isCredentialHeader(options.requestHeader), endUnknown: gates.enabled("UnauthenticatedHTTP2DOSMitigation") },
+    ),
     reviewed: { authenticate: authenticateToken, audiences },
     tokens: tokenRequests({
       apiAudiences: audiences,
@@ -98,6 +105,15 @@ export async function openIdentity(settings: IdentitySettings, options: ServerOp
     routes: issuerRoutes(options, keys, address),
     close: webhook.close,
   };
+}
+
+/** The proxy comes first: its own certificate may name a user, too. */
+function certificateAuthenticators({ requestHeader }: ServerOptions, { setup, gates }: Pick<Needs, "setup" | "gates">): Authenticator[] {
+  const { clientAuthorities, proxyAuthorities } = setup;
+  return [
+    ...(proxyAuthorities === undefined ? [] : [requestHeaderAuthenticator(requestHeader, proxyAuthorities)]),
+    clientCertificateAuthenticator({ authorities: clientAuthorities, uids: gates.enabled("AllowParsingUserUIDFromCertAuth") }),
+  ];
 }
 
 /** Only an issuer that is an https URL is one whom others can ask. */

@@ -1,17 +1,46 @@
-/** Finds out who asks. */
+/** Finds out who asks. Source: access-control §5.1; apiserver's filter of authentication. */
+import { ApiError } from "../../api/errors.ts";
 import type { UserInfo } from "../../api/user.ts";
-import type { Exchange, Filter } from "../contract.ts";
+import type { Exchange, Filter, RequestContext } from "../contract.ts";
+
+export interface AuthenticationFilterOptions {
+  /** Whether a header, by its name in lower case, told who calls: once that is known, the request has it no more. */
+  readonly isCredential: (name: string) => boolean;
+  /** Gate UnauthenticatedHTTP2DOSMitigation: who is not known keeps no connection over HTTP/2, which is dear. */
+  readonly endUnknown: boolean;
+}
 
 /** @param authenticate throws ApiError 401 */
-export function authenticationFilter(authenticate: (exchange: Exchange, warnings: string[]) => UserInfo | Promise<UserInfo>): Filter {
-  return (context) => {
-    const found = authenticate(context.exchange, context.warnings);
-    if (!(found instanceof Promise)) {
-      context.user = found;
-      return undefined;
-    }
-    return found.then((user) => {
-      context.user = user;
-    });
+export function authenticationFilter(
+  authenticate: (exchange: Exchange, warnings: string[]) => UserInfo | Promise<UserInfo>,
+  { isCredential, endUnknown }: AuthenticationFilterOptions,
+): Filter {
+  const known = (context: RequestContext, user: UserInfo): void => {
+    const { exchange } = context;
+    context.user = user;
+    if (hasCredential(exchange.rawHeaders, isCredential)) exchange.forgetHeaders(isCredential);
+    if (endUnknown && exchange.protocol === "HTTP/2.0" && user.groups.includes("system:unauthenticated")) exchange.endConnection();
   };
+  const unknown = ({ exchange }: RequestContext, error: unknown): never => {
+    if (endUnknown && exchange.protocol === "HTTP/2.0" && error instanceof ApiError) exchange.endConnection();
+    throw error;
+  };
+  return (context) => {
+    let found: UserInfo | Promise<UserInfo>;
+    try {
+      found = authenticate(context.exchange, context.warnings);
+    } catch (error) {
+      return unknown(context, error);
+    }
+    if (!(found instanceof Promise)) return known(context, found);
+    return found.then(
+      (user) => known(context, user),
+      (error: unknown) => unknown(context, error),
+    );
+  };
+}
+
+function hasCredential(rawHeaders: readonly string[], isCredential: (name: string) => boolean): boolean {
+  for (let at = 0; at < rawHeaders.length; at += 2) if (isCredential((rawHeaders[at] as string).toLowerCase())) return true;
+  return false;
 }

@@ -47,6 +47,7 @@ const authorities = { pem: "", certificates: [] };
 const isTrustedBy = (): boolean => true;
 const certificate: PeerCertificate = { commonName: "ann", organizations: ["devs", "ops"], uids: [], fingerprint: "0f", isTrustedBy };
 const untrusted: PeerCertificate = { ...certificate, isTrustedBy: () => false };
+const noCredentials = { isCredential: () => false, endUnknown: false };
 const certificates = clientCertificateAuthenticator({ authorities: () => authorities, uids: true });
 const known: UserInfo = {
   name: "ann",
@@ -100,9 +101,9 @@ const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][]
 ];
 for (const [what, { certificate: peerCertificate, headers = {}, bearerTokens, anonymousAuth = true }, want] of authenticationRows) {
   test(`authentication: ${what}`, async () => {
-    const filter = authenticationFilter(authenticate([certificates, tokens, later], { anonymousAuth }));
+    const filter = authenticationFilter(authenticate([certificates, tokens, later], { enabled: anonymousAuth, conditions: [] }), noCredentials);
     const webSocket = bearerTokens && ({ protocols: [], bearerTokens } as unknown as WebSocketRequest);
-    const context = contextOf({ peerCertificate, header: (name) => headers[name], webSocket });
+    const context = contextOf({ peerCertificate, header: (name) => headers[name], rawHeaders: Object.entries(headers).flat(), webSocket });
     const refused = await refusalOf(() => filter(context));
     if (want === 401) assert.deepEqual(refused, { code: 401, reason: "Unauthorized", message: "Unauthorized" });
     else assert.deepEqual([refused, context.user], [undefined, want]);

@@ -29,6 +29,7 @@ export function impersonationFilter(authorize: Authorizer, { constrained }: { re
     return become(attributesOf(context), wanted).then(
       ({ user, constraint }) => {
         context.user = user;
+        context.exchange.forgetHeaders(isImpersonationHeader);
         context.audit?.impersonated(user, constraint);
       },
       (error: unknown) => {
@@ -37,6 +38,11 @@ export function impersonationFilter(authorize: Authorizer, { constrained }: { re
       },
     );
   };
+}
+
+/** What stays of the wish when it is granted: nothing. */
+function isImpersonationHeader(name: string): boolean {
+  return name.startsWith("impersonate-");
 }
 
 interface Impersonated {

@@ -1,9 +1,9 @@
 /** Who a request wants to be served as, by its `Impersonate-…` headers. Source: access-control §5.2. */
 import { badRequest } from "../../api/errors.ts";
+import { headerKey, headerText } from "../../api/header-text.ts";
 import type { UserInfo } from "../../api/user.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { Exchange } from "../contract.ts";
-import { headerText } from "../header-text.ts";
 
 const extraPrefix = "impersonate-extra-";
 const letterI = 0x69;
@@ -28,7 +28,7 @@ export function wantedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): UserIn
     if (header === "impersonate-user") name ||= value;
     else if (header === "impersonate-uid") uid ||= value;
     else if (header === "impersonate-group") groups.push(value);
-    else if (header.startsWith(extraPrefix)) add(extra, extraKey(header), value);
+    else if (header.startsWith(extraPrefix)) add(extra, headerKey(header.slice(extraPrefix.length)), value);
   }
   const wanted = { name, uid, groups, extra };
   if (name !== "") return wanted;
@@ -40,17 +40,6 @@ function add(extra: Map<string, string[]>, key: string, value: string): void {
   const values = extra.get(key);
   if (values === undefined) extra.set(key, [value]);
   else values.push(value);
-}
-
-/** What is no percent-encoding stays as it is. */
-function extraKey(header: string): string {
-  const encoded = header.slice(extraPrefix.length);
-  try {
-    return decodeURIComponent(encoded);
-  } catch (error) {
-    if (error instanceof URIError) return encoded;
-    throw error;
-  }
 }
 
 /** As upstream's message prints the user. */

@@ -1,0 +1,17 @@
+/** What stands in a header, whose bytes Node gives as Latin-1, as Go takes it: UTF-8. */
+export function headerText(value: string): string {
+  for (let at = 0; at < value.length; at++) {
+    if (value.charCodeAt(at) > 0x7f) return Buffer.from(value, "latin1").toString();
+  }
+  return value;
+}
+
+/** A key that is part of a header's name, percent-encoded. What is no percent-encoding stays as it is. */
+export function headerKey(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch (error) {
+    if (error instanceof URIError) return encoded;
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+/** Callers of a proxy that authenticates: whom its headers name. Source: access-control §5.2; apiserver's headerrequest. */
+import { headerKey, headerText } from "../api/header-text.ts";
+import type { UserInfo } from "../api/user.ts";
+import type { Exchange } from "../http/contract.ts";
+import type { Authorities } from "../lib/x509/authorities.ts";
+import type { Authenticator, RequestHeaderOptions } from "./contract.ts";
+
+/**
+ * Nobody's headers count but those of a client whose certificate leads to one of the authorities, and has an allowed name.
+ * @param authorities who is trusted now
+ */
+export function requestHeaderAuthenticator(options: RequestHeaderOptions, authorities: () => Authorities): Authenticator {
+  const read = userReader(options);
+  const allowed = new Set(options.allowedNames);
+  return ({ peerCertificate, rawHeaders }: Exchange) => {
+    if (peerCertificate === undefined) return undefined;
+    if (!peerCertificate.isTrustedBy(authorities())) return "refused";
+    if (allowed.size > 0 && !allowed.has(peerCertificate.commonName)) return "refused";
+    return read(rawHeaders);
+  };
+}
+
+/** @returns undefined when no header names a user */
+export function userReader(options: RequestHeaderOptions): (rawHeaders: Exchange["rawHeaders"]) => UserInfo | undefined {
+  const lower = (names: readonly string[]): readonly string[] => names.map((name) => name.toLowerCase());
+  const usernames = lower(options.usernameHeaders);
+  const uids = lower(options.uidHeaders);
+  const groups = lower(options.groupHeaders);
+  const prefixes = lower(options.extraHeaderPrefixes);
+  return (rawHeaders) => {
+    const lines = linesOf(rawHeaders);
+    const name = firstValue(lines, usernames);
+    if (name === "") return undefined;
+    return {
+      name,
+      uid: firstValue(lines, uids),
+      groups: groups.flatMap((group) => valuesOf(lines, group).filter((value) => value !== "")),
+      extra: extrasOf(lines, prefixes),
+    };
+  };
+}
+
+/** Names in lower case, and values. */
+type Line = readonly [name: string, value: string];
+
+function linesOf(rawHeaders: readonly string[]): Line[] {
+  const lines: Line[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) lines.push([(rawHeaders[at] as string).toLowerCase(), headerText(rawHeaders[at + 1] as string)]);
+  return lines;
+}
+
+function valuesOf(lines: readonly Line[], name: string): string[] {
+  return lines.filter(([written]) => written === name).map(([, value]) => value);
+}
+
+/** A header's first line is the one that counts; where it is empty, the next header does. */
+function firstValue(lines: readonly Line[], names: readonly string[]): string {
+  for (const name of names) {
+    const [value = ""] = valuesOf(lines, name);
+    if (value !== "") return value;
+  }
+  return "";
+}
+
+function extrasOf(lines: readonly Line[], prefixes: readonly string[]): Map<string, string[]> {
+  const extra = new Map<string, string[]>();
+  for (const prefix of prefixes) {
+    for (const [name, value] of lines) {
+      if (!name.startsWith(prefix)) continue;
+      const key = headerKey(name.slice(prefix.length));
+      const values = extra.get(key);
+      if (values === undefined) extra.set(key, [value]);
+      else values.push(value);
+    }
+  }
+  return extra;
+}

@@ -1,0 +1,52 @@
+/** How the server speaks TLS, and the certificates of some names. Names, defaults and words are kube-apiserver's. */
+import type { NamedCertificateFiles } from "../http/listener/contract.ts";
+import { FlagValueError, stringSlice } from "./flag-values.ts";
+import type { Flag } from "./flags.ts";
+import { cipherSuiteNames, minVersionNames } from "./tls-options.ts";
+
+export const tlsFlags: readonly Flag[] = [
+  {
+    term: "--tls-min-version <version>",
+    help: `Minimum TLS version supported; nothing below VersionTLS12 is ever spoken. Possible values: ${minVersionNames.join(", ")}`,
+    set: (text, { server }) => {
+      server.tls = { ...server.tls, minVersion: text };
+    },
+  },
+  {
+    term: "--tls-cipher-suites <names>",
+    help: `Cipher suites for the server, with commas between; those of TLS 1.3 are always offered. If unset, Node's. Possible values: ${cipherSuiteNames.join(", ")}`,
+    set: (text, { server }) => {
+      server.tls = { ...server.tls, cipherSuites: [...server.tls.cipherSuites, ...stringSlice(text)] };
+    },
+  },
+  {
+    term: "--tls-curve-preferences <numbers>",
+    help: "Allowed key exchanges, by the numbers of Go's crypto/tls, with commas between: 23, 24 and 25 are P-256, P-384 and P-521, 29 is X25519, 4587, 4588 and 4589 are those with ML-KEM. If unset, Node's.",
+    set: (text, { server }) => {
+      server.tls = { ...server.tls, curvePreferences: [...server.tls.curvePreferences, ...stringSlice(text).map(curveNumber)] };
+    },
+  },
+  {
+    term: "--tls-sni-cert-key <cert,key[:names]>",
+    help: 'PEM files with a certificate and its private key for some names, such as "foo.crt,foo.key:*.foo.com,foo.com"; without names those that the certificate says. Names without a wildcard count before those with one, given ones before the certificate\'s. Addresses are for clients that come to them and ask for no name. May be repeated: the first for a name counts.',
+    set: (text, { server }) => {
+      server.tls = { ...server.tls, named: [...server.tls.named, namedCertificate(text)] };
+    },
+  },
+];
+
+function curveNumber(text: string): number {
+  if (!/^[+-]?\d+$/.test(text)) throw new FlagValueError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
+}
+
+/** Source: component-base's NamedCertKey. */
+function namedCertificate(text: string): NamedCertificateFiles {
+  const colon = text.indexOf(":");
+  const [files, names] = colon === -1 ? [text, undefined] : [text.slice(0, colon), text.slice(colon + 1).trim()];
+  if (names === "") throw new FlagValueError("empty names list is not allowed");
+  const [certFile, keyFile, ...rest] = files.split(",").map((file) => file.trim());
+  if (certFile === undefined || keyFile === undefined || rest.length > 0)
+    throw new FlagValueError("expected comma separated certificate and key file paths");
+  return { certFile, keyFile, names: names?.split(",").map((name) => name.trim()) ?? [] };
+}

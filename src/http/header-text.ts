@@ -1,7 +1,0 @@
-/** What stands in a header, whose bytes Node gives as Latin-1, as Go takes it: UTF-8. */
-export function headerText(value: string): string {
-  for (let at = 0; at < value.length; at++) {
-    if (value.charCodeAt(at) > 0x7f) return Buffer.from(value, "latin1").toString();
-  }
-  return value;
-}
