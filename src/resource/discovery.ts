@@ -73,9 +73,9 @@ function apiResources({ definition, version }: ServedResource): object[] {
     verbs: version.discoveredVerbs ?? version.verbs,
     ...(shortNames.length > 0 && { shortNames }),
     ...(categories.length > 0 && { categories }),
-    ...(storage && { storageVersionHash: storage.versionHash }),
+    ...(storage !== undefined && !isUnservedStorage(definition) && { storageVersionHash: storage.versionHash }),
   };
-  const below = sortedSubresources(version).map((subresource) => ({
+  const below = sortedSubresources(definition, version).map((subresource) => ({
     name: `${resource}/${subresource.name}`,
     singularName: "",
     namespaced,
@@ -100,15 +100,16 @@ function groupDiscovery({ group, versions }: ServedGroup): object {
 
 function resourceDiscovery({ definition, version }: ServedResource): object {
   const { resource, singular, kind, namespaced, shortNames, categories } = definition;
-  const subresources = sortedSubresources(version).map(({ name, kind, kindGroupVersion, verbs }) => ({
+  // Empty group and version stand for those of the list they are in.
+  const own = definition.custom ? { group: definition.group, version: version.version } : { group: "", version: "" };
+  const subresources = sortedSubresources(definition, version).map(({ name, kind, kindGroupVersion, verbs }) => ({
     subresource: name,
-    responseKind: { group: kindGroupVersion?.group ?? "", version: kindGroupVersion?.version ?? "", kind },
+    responseKind: { ...(kindGroupVersion ?? own), kind },
     verbs,
   }));
   return {
     resource,
-    // Empty group and version stand for those of the list they are in.
-    responseKind: { group: "", version: "", kind },
+    responseKind: { ...own, kind },
     scope: namespaced ? "Namespaced" : "Cluster",
     singularResource: singular,
     verbs: version.discoveredVerbs ?? version.verbs,
@@ -118,8 +119,14 @@ function resourceDiscovery({ definition, version }: ServedResource): object {
   };
 }
 
-function sortedSubresources({ subresources }: ServedVersion): SubresourceDefinition[] {
-  return [...subresources].sort((a, b) => compareText(a.name, b.name));
+/** Those of custom kinds are told in the order of their definition. */
+function sortedSubresources({ custom }: ResourceDefinition, { subresources }: ServedVersion): readonly SubresourceDefinition[] {
+  return custom ? subresources : subresources.toSorted((a, b) => compareText(a.name, b.name));
+}
+
+/** Of what is stored at a version that is not served, the version is not told. */
+function isUnservedStorage({ custom, versions, storage }: ResourceDefinition): boolean {
+  return custom && versions.every(({ version, served }) => version !== storage?.version || !served);
 }
 
 /** Which version of a group comes first: v2, v1, v2beta1, v1beta1, v1alpha1, and last, by name, whatever is no such version. */

@@ -75,9 +75,10 @@ function withoutEmpty(schema: JsonSchemaProps & Json): Json {
 }
 
 function isEmpty(key: string, value: unknown): boolean {
-  if (value === undefined || value === null || value === "") return true;
-  if (value === false) return key !== "additionalProperties" && key !== "default" && key !== "example";
+  if (value === undefined || value === null) return true;
   if (key === "default" || key === "example") return false;
+  if (value === "") return true;
+  if (value === false) return key !== "additionalProperties";
   return Array.isArray(value) ? value.length === 0 : key === "properties" && Object.keys(value).length === 0;
 }
 
