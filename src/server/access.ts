@@ -60,7 +60,7 @@ export function openAccess({ modes, abacPolicies }: AccessSettings, { catalog, c
     ABAC: abacModule(abacPolicies),
     AlwaysAllow: alwaysAllowModule,
     AlwaysDeny: alwaysDenyModule,
-    Node: nodeModule(nodes?.relations ?? new NodeRelations(), { rules: nodeRules(), enabled: gates.enabled }),
+    Node: nodeModule(nodes?.relations ?? new NodeRelations(), { rules: nodeRules(gates), enabled: gates.enabled }),
     RBAC: rbacModule(rbac.policy),
   };
   const chosen = modes.map((mode) => modules[mode]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodeRules } from "../../boot/rbac/policy.ts";
+import { parseFeatureGates } from "../../cli/feature-gates.ts";
 import type { AuthorizationAttributes, Decision } from "../contract.ts";
 import { nodeAuthorizer } from "./node.ts";
 import { NodeRelations } from "./relations.ts";
@@ -74,7 +75,7 @@ const base: AuthorizationAttributes = {
   fieldSelector: "",
   labelSelector: "",
 };
-const authorize = nodeAuthorizer(relations, { rules: nodeRules(), enabled: (gate) => gate !== "PodCertificateRequest" });
+const authorize = nodeAuthorizer(relations, { rules: nodeRules(parseFeatureGates("").gates), enabled: (gate) => gate !== "PodCertificateRequest" });
 
 const yes = "";
 const unrelated = "no relationship found between node 'n1' and this object";

@@ -4,6 +4,12 @@ import type { BindingData } from "./contract.ts";
 export const clusterBindings: readonly BindingData[] = [
   { name: "cluster-admin", role: "cluster-admin", subjects: ["Group system:masters"] },
   { name: "system:basic-user", role: "system:basic-user", subjects: ["Group system:authenticated"] },
+  {
+    name: "system:cluster-trust-bundle-discovery",
+    gates: "ClusterTrustBundle",
+    role: "system:cluster-trust-bundle-discovery",
+    subjects: ["Group system:serviceaccounts"],
+  },
   { name: "system:discovery", role: "system:discovery", subjects: ["Group system:authenticated"] },
   { name: "system:kube-controller-manager", role: "system:kube-controller-manager", subjects: ["User system:kube-controller-manager"] },
   { name: "system:kube-dns", role: "system:kube-dns", subjects: ["ServiceAccount kube-system/kube-dns"] },

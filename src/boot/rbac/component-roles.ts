@@ -41,6 +41,11 @@ export const componentRoles: readonly RoleData[] = [
     rules: [{ verbs: "approve", groups: "certificates.k8s.io", resources: "signers", names: "kubernetes.io/legacy-unknown" }],
   },
   {
+    name: "system:cluster-trust-bundle-discovery",
+    gates: "ClusterTrustBundle",
+    rules: [{ verbs: "get list watch", groups: "certificates.k8s.io", resources: "clustertrustbundles" }],
+  },
+  {
     name: "system:discovery",
     rules: [{ verbs: "get", urls: "/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/" }],
   },
@@ -97,8 +102,16 @@ export const componentRoles: readonly RoleData[] = [
       { verbs: "get list patch update watch", groups: "resource.k8s.io", resources: "resourceclaims/status" },
       { verbs: "update", groups: "core", resources: "pods/finalizers" },
       { verbs: "get list watch", groups: "resource.k8s.io", resources: "resourceslices" },
-      { verbs: "create delete", groups: "resource.k8s.io", resources: "resourceclaims" },
-      { verbs: "patch update", groups: "resource.k8s.io", resources: "resourceclaims/binding" },
+      { gates: "DRAExtendedResource", verbs: "create delete", groups: "resource.k8s.io", resources: "resourceclaims" },
+      { gates: "DRADeviceTaintRules", verbs: "get list watch", groups: "resource.k8s.io", resources: "devicetaintrules" },
+      {
+        gates: "DRAResourceClaimGranularStatusAuthorization",
+        verbs: "patch update",
+        groups: "resource.k8s.io",
+        resources: "resourceclaims/binding",
+      },
+      { gates: "GenericWorkload", verbs: "get list watch", groups: "scheduling.k8s.io", resources: "podgroups" },
+      { gates: "GenericWorkload", verbs: "patch update", groups: "scheduling.k8s.io", resources: "podgroups/status" },
     ],
   },
   {
@@ -113,7 +126,10 @@ export const componentRoles: readonly RoleData[] = [
   {
     name: "system:monitoring",
     rules: [
-      { verbs: "get", urls: "/flagz /healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/* /statusz" },
+      {
+        verbs: "get",
+        urls: "/flagz@ComponentFlagz /healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/* /statusz@ComponentStatusz",
+      },
       { verbs: "get", groups: "core", resources: "nodes/metrics" },
     ],
   },
@@ -144,7 +160,9 @@ export const componentRoles: readonly RoleData[] = [
       { verbs: "get list watch", groups: "node.k8s.io", resources: "runtimeclasses" },
       { verbs: "get", groups: "resource.k8s.io", resources: "resourceclaims" },
       { verbs: "deletecollection", groups: "resource.k8s.io", resources: "resourceslices" },
-      { verbs: "get", groups: "core", resources: "serviceaccounts" },
+      { gates: "ClusterTrustBundle", verbs: "get list watch", groups: "certificates.k8s.io", resources: "clustertrustbundles" },
+      { gates: "KubeletServiceAccountTokenForCredentialProviders", verbs: "get", groups: "core", resources: "serviceaccounts" },
+      { gates: "PodCertificateRequest", verbs: "create get list watch", groups: "certificates.k8s.io", resources: "podcertificaterequests" },
     ],
   },
   {

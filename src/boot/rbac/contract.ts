@@ -1,10 +1,20 @@
-/** The bootstrap policy as data. Lists are words with blanks between; `core` stands for the group without a name. */
+/**
+ * The bootstrap policy as data. Lists are words with blanks between; `core` stands for the group without a name, and a word `a@B` for `a` while the
+ * gate B is on.
+ */
 
-export type RuleData =
-  | { readonly verbs: string; readonly groups: string; readonly resources: string; readonly names?: string }
-  | { readonly verbs: string; readonly urls: string };
+interface Gated {
+  /** Feature gates, all of which must be on, or it is not there. */
+  readonly gates?: string;
+}
 
-export interface RoleData {
+export type RuleData = Gated &
+  (
+    | { readonly verbs: string; readonly groups: string; readonly resources: string; readonly names?: string }
+    | { readonly verbs: string; readonly urls: string }
+  );
+
+export interface RoleData extends Gated {
   readonly name: string;
   /** None for a ClusterRole. */
   readonly namespace?: string;
@@ -15,7 +25,7 @@ export interface RoleData {
   readonly rules: readonly RuleData[];
 }
 
-export interface BindingData {
+export interface BindingData extends Gated {
   readonly name: string;
   /** None for a ClusterRoleBinding, which binds a ClusterRole; with one, the Role of that namespace. */
   readonly namespace?: string;

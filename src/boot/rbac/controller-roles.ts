@@ -73,6 +73,7 @@ export const controllerRoles: readonly RoleData[] = [
   },
   {
     name: "device-taint-eviction-controller",
+    gates: "DRADeviceTaints",
     rules: [
       { verbs: "delete get list watch", groups: "core", resources: "pods" },
       { verbs: "patch update", groups: "core", resources: "pods/status" },
@@ -80,6 +81,8 @@ export const controllerRoles: readonly RoleData[] = [
       { verbs: "get list watch", groups: "resource.k8s.io", resources: "resourceslices" },
       { verbs: "get list watch", groups: "resource.k8s.io", resources: "deviceclasses" },
       { verbs: "create patch update", groups: "core events.k8s.io", resources: "events" },
+      { gates: "DRADeviceTaintRules", verbs: "patch update", groups: "resource.k8s.io", resources: "devicetaintrules/status" },
+      { gates: "DRADeviceTaintRules", verbs: "get list watch", groups: "resource.k8s.io", resources: "devicetaintrules" },
     ],
   },
   {
@@ -170,6 +173,16 @@ export const controllerRoles: readonly RoleData[] = [
       { verbs: "update", groups: "batch", resources: "jobs/finalizers" },
       { verbs: "create delete list patch watch", groups: "core", resources: "pods" },
       { verbs: "create patch update", groups: "core events.k8s.io", resources: "events" },
+      { gates: "WorkloadWithJob", verbs: "create get list watch", groups: "scheduling.k8s.io", resources: "podgroups workloads" },
+    ],
+  },
+  {
+    name: "kube-apiserver-serving-clustertrustbundle-publisher",
+    gates: "ClusterTrustBundle",
+    rules: [
+      { verbs: "attest", groups: "certificates.k8s.io", resources: "signers", names: "kubernetes.io/kube-apiserver-serving" },
+      { verbs: "create delete list update watch", groups: "certificates.k8s.io", resources: "clustertrustbundles" },
+      { verbs: "create patch update", groups: "core events.k8s.io", resources: "events" },
     ],
   },
   {
@@ -220,6 +233,19 @@ export const controllerRoles: readonly RoleData[] = [
     ],
   },
   {
+    name: "podcertificaterequestcleaner",
+    gates: "PodCertificateRequest",
+    rules: [{ verbs: "delete get list watch", groups: "certificates.k8s.io", resources: "podcertificaterequests" }],
+  },
+  {
+    name: "podgroup-protection-controller",
+    gates: "GenericWorkload",
+    rules: [
+      { verbs: "get list update watch", groups: "scheduling.k8s.io", resources: "podgroups" },
+      { verbs: "get list watch", groups: "core", resources: "pods" },
+    ],
+  },
+  {
     name: "pv-protection-controller",
     rules: [
       { verbs: "get list update watch", groups: "core", resources: "persistentvolumes" },
@@ -264,7 +290,25 @@ export const controllerRoles: readonly RoleData[] = [
       { verbs: "patch update", groups: "resource.k8s.io", resources: "resourceclaims resourceclaims/status" },
       { verbs: "patch update", groups: "core", resources: "pods/status" },
       { verbs: "create patch update", groups: "core events.k8s.io", resources: "events" },
-      { verbs: "patch update", groups: "resource.k8s.io", resources: "resourceclaims/binding" },
+      { gates: "DRAWorkloadResourceClaims", verbs: "get list watch", groups: "scheduling.k8s.io", resources: "podgroups" },
+      { gates: "DRAWorkloadResourceClaims", verbs: "patch update", groups: "scheduling.k8s.io", resources: "podgroups/status" },
+      {
+        gates: "DRAResourceClaimGranularStatusAuthorization",
+        verbs: "patch update",
+        groups: "resource.k8s.io",
+        resources: "resourceclaims/binding",
+      },
+    ],
+  },
+  {
+    name: "resourcepoolstatusrequest-controller",
+    gates: "DRAResourcePoolStatus",
+    rules: [
+      { verbs: "delete get list watch", groups: "resource.k8s.io", resources: "resourcepoolstatusrequests" },
+      { verbs: "patch update", groups: "resource.k8s.io", resources: "resourcepoolstatusrequests/status" },
+      { verbs: "get list watch", groups: "resource.k8s.io", resources: "resourceslices" },
+      { verbs: "get list watch", groups: "resource.k8s.io", resources: "resourceclaims" },
+      { verbs: "create patch update", groups: "core events.k8s.io", resources: "events" },
     ],
   },
   {
@@ -339,6 +383,25 @@ export const controllerRoles: readonly RoleData[] = [
       { verbs: "delete update", groups: "core", resources: "persistentvolumeclaims" },
       { verbs: "update", groups: "core", resources: "pods/finalizers" },
       { verbs: "create patch update", groups: "core events.k8s.io", resources: "events" },
+    ],
+  },
+  {
+    name: "storage-version-garbage-collector",
+    gates: "StorageVersionAPI APIServerIdentity",
+    rules: [
+      { verbs: "get list watch", groups: "coordination.k8s.io", resources: "leases" },
+      { verbs: "delete get list patch update watch", groups: "internal.apiserver.k8s.io", resources: "storageversions" },
+      { verbs: "get patch update", groups: "internal.apiserver.k8s.io", resources: "storageversions/status" },
+    ],
+  },
+  {
+    name: "storage-version-migrator-controller",
+    gates: "StorageVersionMigrator",
+    rules: [
+      { verbs: "create list patch", groups: "*", resources: "*" },
+      { verbs: "get", groups: "apiextensions.k8s.io", resources: "customresourcedefinitions" },
+      { verbs: "patch", groups: "apiextensions.k8s.io", resources: "customresourcedefinitions/status" },
+      { verbs: "update", groups: "storagemigration.k8s.io", resources: "storageversionmigrations/status" },
     ],
   },
   {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parseFeatureGates } from "../../cli/feature-gates.ts";
 import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../testing/memory-registry.ts";
 import { ensureBootState } from "../boot-state.ts";
 import { ensureRbacPolicy } from "./ensure.ts";
@@ -10,8 +11,8 @@ const group = "rbac.authorization.k8s.io";
 const clusterRoles: Place = [`${group}/clusterroles`, ""];
 const clusterBindings: Place = [`${group}/clusterrolebindings`, ""];
 
-async function booted(): Promise<MemoryRegistry> {
-  const cluster = await openMemoryRegistry();
+async function booted(featureGates = ""): Promise<MemoryRegistry> {
+  const cluster = await openMemoryRegistry({ featureGates });
   await ensureBootState(cluster.registry, options);
   await ensureRbacPolicy(cluster.registry);
   return cluster;
@@ -19,7 +20,7 @@ async function booted(): Promise<MemoryRegistry> {
 
 test("a fresh store gets the whole policy, and no more at the next start", async () => {
   const cluster = await booted();
-  for (const { resource, namespace, object: wanted } of bootstrapPolicy()) {
+  for (const { resource, namespace, object: wanted } of bootstrapPolicy(cluster.registry.gates)) {
     const isEmpty = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
     const object = Object.fromEntries(Object.entries(wanted).filter(([, value]) => !isEmpty(value))) as typeof wanted;
     const stored = await cluster.find([`${group}/${resource}`, namespace], object.metadata.name as string);
@@ -98,4 +99,16 @@ test("a start adds what is missing, takes nothing away, and leaves alone who doe
   assert.deepEqual(names, ["ann", "system:authenticated"]);
   assert.equal((await cluster.find(clusterBindings, "cluster-admin"))?.roleRef.name, "cluster-admin");
   await cluster.close();
+});
+
+test("what belongs to a gate is there while it is on, and stays when it is switched off", async () => {
+  const role = "system:cluster-trust-bundle-discovery";
+  const off = await booted();
+  assert.equal(await off.find(clusterRoles, role), undefined);
+  await off.close();
+  const on = await booted("ClusterTrustBundle=true");
+  assert.deepEqual((await on.find(clusterBindings, role))?.subjects, [{ kind: "Group", apiGroup: group, name: "system:serviceaccounts" }]);
+  await ensureRbacPolicy({ ...on.registry, gates: parseFeatureGates("").gates });
+  assert.notEqual(await on.find(clusterRoles, role), undefined);
+  await on.close();
 });

@@ -16,7 +16,7 @@ import { autoupdate, bootstrapPolicy } from "./policy.ts";
 
 /** @throws ApiError when something cannot be written */
 export async function ensureRbacPolicy(registry: RegistryContext): Promise<void> {
-  const policy = bootstrapPolicy();
+  const policy = bootstrapPolicy(registry.gates);
   const isFresh = (await registry.storage.count("/registry/clusterroles/")) === 0;
   if (!isFresh || !(await seed(registry, policy))) await Promise.all(policy.map((wanted) => bringUp(registry, wanted)));
 }

@@ -1,5 +1,6 @@
 /** The objects of the bootstrap policy. Source: access-control §5.3.8, §5.3.10. */
 
+import type { FeatureGates } from "../../api/feature-gates.ts";
 import type { PolicyRule } from "../../authorization/rbac/rule.ts";
 import type { BootObject } from "../boot-state.ts";
 import { clusterBindings } from "./cluster-bindings.ts";
@@ -14,26 +15,34 @@ const group = "rbac.authorization.k8s.io";
 /** Whether the server may repair the object at a start. */
 export const autoupdate = "rbac.authorization.kubernetes.io/autoupdate";
 
-/** Roles before what binds them. */
-export function bootstrapPolicy(): BootObject[] {
+/** Roles before what binds them. What belongs to a gate that is off is not there. */
+export function bootstrapPolicy(gates: FeatureGates): BootObject[] {
   const ofControllers = controllerRoles.map((role) => ({ ...role, name: `system:controller:${role.name}` }));
-  const controllerBindings = controllerRoles.map(({ name }) => ({
+  const controllerBindings = controllerRoles.map(({ name, ...role }) => ({
     name: `system:controller:${name}`,
     role: `system:controller:${name}`,
     subjects: [`ServiceAccount kube-system/${name}`],
+    ...(role.gates !== undefined && { gates: role.gates }),
   }));
-  return [
-    ...[...userFacingRoles, ...componentRoles, ...ofControllers, ...namespaceRoles].map(roleObject),
-    ...[...clusterBindings, ...controllerBindings, ...namespaceBindings].map(bindingObject),
-  ];
+  const roles = [...userFacingRoles, ...componentRoles, ...ofControllers, ...namespaceRoles];
+  const bindings = [...clusterBindings, ...controllerBindings, ...namespaceBindings];
+  return [...present(roles, gates).map((role) => roleObject(role, gates)), ...present(bindings, gates).map(bindingObject)];
 }
 
 /** What every node may do; the mode Node decides by the same rules. */
-export function nodeRules(): PolicyRule[] {
-  return componentRoles.filter(({ name }) => name === "system:node").flatMap(({ rules }) => rules.map(ruleOf));
+export function nodeRules(gates: FeatureGates): PolicyRule[] {
+  return componentRoles.filter(({ name }) => name === "system:node").flatMap(({ rules }) => rulesOf(rules, gates));
 }
 
-function roleObject({ name, namespace = "", aggregatesTo = "", collects, rules }: RoleData): BootObject {
+function present<T extends { readonly gates?: string }>(data: readonly T[], { enabled }: FeatureGates): T[] {
+  return data.filter(({ gates = "" }) => words(gates).every(enabled));
+}
+
+function rulesOf(rules: readonly RuleData[], gates: FeatureGates): PolicyRule[] {
+  return present(rules, gates).map((rule) => ruleOf(rule, gates));
+}
+
+function roleObject({ name, namespace = "", aggregatesTo = "", collects, rules }: RoleData, gates: FeatureGates): BootObject {
   const labels = Object.fromEntries(words(aggregatesTo).map((to) => [aggregationLabel(to), "true"]));
   return {
     ...placeOf(namespace, "roles"),
@@ -41,7 +50,7 @@ function roleObject({ name, namespace = "", aggregatesTo = "", collects, rules }
       kind: namespace === "" ? "ClusterRole" : "Role",
       metadata: metadata(name, labels),
       ...(collects !== undefined && { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregationLabel(collects)]: "true" } }] } }),
-      rules: collects === undefined ? rules.map(ruleOf) : null,
+      rules: collects === undefined ? rulesOf(rules, gates) : null,
     },
   };
 }
@@ -70,9 +79,9 @@ function aggregationLabel(to: string): string {
   return `rbac.authorization.k8s.io/aggregate-to-${to}`;
 }
 
-function ruleOf(rule: RuleData): PolicyRule {
+function ruleOf(rule: RuleData, gates: FeatureGates): PolicyRule {
   const verbs = words(rule.verbs);
-  if ("urls" in rule) return { nonResourceURLs: words(rule.urls), verbs };
+  if ("urls" in rule) return { nonResourceURLs: gatedWords(rule.urls, gates), verbs };
   const apiGroups = words(rule.groups).map((name) => (name === "core" ? "" : name));
   return { apiGroups, resources: words(rule.resources), verbs, ...(rule.names !== undefined && { resourceNames: words(rule.names) }) };
 }
@@ -82,6 +91,13 @@ function subjectOf(text: string): Record<string, string> {
   if (kind !== "ServiceAccount") return { apiGroup: group, kind, name: who };
   const [namespace = "", name = ""] = who.split("/");
   return { kind, name, namespace };
+}
+
+function gatedWords(text: string, { enabled }: FeatureGates): string[] {
+  return words(text).flatMap((word) => {
+    const [value = "", gate] = word.split("@");
+    return gate === undefined || enabled(gate) ? [value] : [];
+  });
 }
 
 function words(text: string): string[] {

@@ -52,6 +52,12 @@ export const userFacingRoles: readonly RoleData[] = [
       { verbs: "create delete deletecollection patch update", groups: "networking.k8s.io", resources: "ingresses networkpolicies" },
       { verbs: "create delete deletecollection get list patch update watch", groups: "coordination.k8s.io", resources: "leases" },
       { verbs: "create delete deletecollection patch update", groups: "resource.k8s.io", resources: "resourceclaims resourceclaimtemplates" },
+      {
+        gates: "GenericWorkload",
+        verbs: "create delete deletecollection patch update",
+        groups: "scheduling.k8s.io",
+        resources: "podgroups workloads",
+      },
     ],
   },
   {
@@ -89,6 +95,7 @@ export const userFacingRoles: readonly RoleData[] = [
       { verbs: "get list watch", groups: "policy", resources: "poddisruptionbudgets poddisruptionbudgets/status" },
       { verbs: "get list watch", groups: "networking.k8s.io", resources: "ingresses ingresses/status networkpolicies" },
       { verbs: "get list watch", groups: "resource.k8s.io", resources: "resourceclaims resourceclaims/status resourceclaimtemplates" },
+      { gates: "GenericWorkload", verbs: "get list watch", groups: "scheduling.k8s.io", resources: "podgroups podgroups/status workloads" },
     ],
   },
   { name: "view", aggregatesTo: "edit", collects: "view", rules: [] },

@@ -21,6 +21,7 @@ import {
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import { Policy } from "../../authorization/rbac/policy.ts";
 import { bootstrapPolicy } from "../../boot/rbac/policy.ts";
+import { parseFeatureGates } from "../../cli/feature-gates.ts";
 import type { Exchange, PeerCertificate, RequestContext, WebSocketRequest } from "../contract.ts";
 import { requestInfo } from "../request-info.ts";
 import { authenticationFilter } from "./authentication.ts";
@@ -111,7 +112,7 @@ for (const [what, { certificate: peerCertificate, headers = {}, bearerTokens, an
 }
 
 const policy = new Policy();
-for (const { namespace, object } of bootstrapPolicy()) {
+for (const { namespace, object } of bootstrapPolicy(parseFeatureGates("").gates)) {
   const stored = { ...object, metadata: { ...object.metadata, namespace } } as KubeObject;
   const key = `${object.kind} ${namespace}/${object.metadata.name}`;
   if (object.roleRef === undefined) policy.setRole(key, roleOf(stored));
