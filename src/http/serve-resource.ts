@@ -1,5 +1,5 @@
 /** From a resource path to the endpoint of its verb. */
-import { badRequest, methodNotAllowed, plainError, resourceNotServed } from "../api/errors.ts";
+import { badRequest, methodNotAllowed, resourceNotServed } from "../api/errors.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -30,7 +30,6 @@ export function serveResource(context: RequestContext, registry: RegistryContext
   checkPath(context, resolved);
   if (exchange.method === "HEAD" || exchange.method === "OPTIONS") throw methodNotAllowed();
   checkName(info.parts[1]);
-  if (resolved.version.unavailable !== undefined) throw plainError(resolved.version.unavailable);
   const deprecation = deprecationWarning(resolved, info.subresource);
   if (deprecation !== undefined) {
     context.warnings.push(deprecation);

@@ -7,6 +7,7 @@ import type { Resolved } from "../resource/contract.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { expectedKind, toStorageVersion, withMetadata } from "./decode-body.ts";
 import { type AppliedKind, describeObject, mergeIntent } from "./managed-fields/apply-intent.ts";
+import { type KnownConversions, withConversions } from "./managed-fields/known-conversions.ts";
 import { mergeContext, requestVersion } from "./managed-fields/merge-context.ts";
 import { setEntries } from "./managed-fields/track.ts";
 import { checkStrictErrors, readApplyBody, readCborApplyBody } from "./patch/read-apply.ts";
@@ -28,19 +29,21 @@ export interface ApplyRequest extends WriteRequest {
 /** @throws ApiError 400, 403 (admission), 409, 422, 500 */
 export function apply(registry: RegistryContext, request: ApplyRequest): Promise<Written> {
   const { target } = request;
-  const context = mergeContext(registry.catalog, target, request.subresource);
-  const { kind, schema } = expectedKind(target);
-  const applied: AppliedKind = { apiVersion: requestVersion(target), kind, schema, context };
+  const applied = (known: KnownConversions | undefined): AppliedKind => {
+    const { kind, schema } = expectedKind(target);
+    return { apiVersion: requestVersion(target), kind, schema, context: mergeContext(registry.catalog, target, request.subresource, known) };
+  };
   return update(registry, {
     ...request,
     createsMissing: true,
     tracksManagers: false,
-    next(current, old) {
-      const merged = applyBody(registry, request, applied, current && old && presentAt(target, current, old));
-      if (current === undefined) checkNew(request, merged.metadata);
-      checkNames(merged, request);
-      return toStorageVersion(merged, target);
-    },
+    next: (current, old) =>
+      withConversions(target, (known) => {
+        const merged = applyBody(registry, request, applied(known), current && old && presentAt(target, current, old));
+        if (current === undefined) checkNew(request, merged.metadata);
+        checkNames(merged, request);
+        return toStorageVersion(merged, target);
+      }),
   });
 }
 

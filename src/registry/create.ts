@@ -9,7 +9,7 @@ import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { insert } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
-import { trackManagedFields } from "./managed-fields/track.ts";
+import { trackManagers } from "./managed-fields/track-managers.ts";
 import { checkNamespace, parseResourceVersion } from "./preconditions.ts";
 import { dedupOwnerReferences, fillSystemFields, needsName, takesAnyFinalizer, wipeSystemFields } from "./prepare.ts";
 import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
@@ -41,7 +41,8 @@ async function createOnce(registry: RegistryContext, request: CreateRequest, obj
   wipeSystemFields(object.metadata);
   checkNamespace(object, request.namespace);
   dedupOwnerReferences(object.metadata, request.warnings, "sent");
-  trackManagedFields(registry, request, object, undefined);
+  const tracking = trackManagers(registry, request, object, undefined);
+  if (tracking !== undefined) await tracking;
   const attributes = createAttributes(request, object);
   try {
     const mutating = registry.admission.mutate(attributes);
@@ -114,7 +115,8 @@ async function store(registry: RegistryContext, request: CreateRequest, object: 
   const { metadata } = object;
   checkNoVersion(object);
   const key = target.keyOf(request.namespace, metadata.name as string);
-  const settled = settle(request.target, object);
+  const settling = settle(request.target, object);
+  const settled = settling instanceof Promise ? await settling : settling;
   if (!request.dryRun) {
     const stored = await insert(registry, resource, key, settled);
     if ("taken" in stored) throw nameTaken(request, object, stored.taken);
@@ -123,7 +125,7 @@ async function store(registry: RegistryContext, request: CreateRequest, object: 
   await target.cache.ready();
   const taken = (await target.cache.current()).get(key);
   if (taken !== undefined) throw nameTaken(request, object, taken);
-  return { object: settled, created: true };
+  return { object: request.target.converted === undefined ? settled : object, created: true };
 }
 
 /** @throws ApiError 500, as upstream's store has it */

@@ -19,7 +19,7 @@ export interface DeleteCollectionRequest extends DeleteRequest {
  * @throws ApiError of the first object, in their order, that could not be deleted; others may be gone by then
  */
 export async function deleteMany(registry: RegistryContext, request: DeleteCollectionRequest): Promise<ListResult> {
-  const { meta, entries } = await listEntries(request.target.resource, request.namespace, request.list);
+  const { meta, entries } = await listEntries(request.target.resource, request.namespace, request.list, request.target.converted);
   const found = [...entries];
   const errors = new Map<number, unknown>();
   let next = 0;

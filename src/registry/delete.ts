@@ -11,6 +11,7 @@ import type { Deleted, DeleteOptions, RegistryContext, WriteRequest } from "./co
 import { checkDeletePreconditions, checkIfMatch } from "./preconditions.ts";
 import { raiseGeneration } from "./prepare.ts";
 import { storedResource, storeOf } from "./resource-names.ts";
+import { atStorageVersion } from "./settle.ts";
 import { strategyContext } from "./strategy-context.ts";
 
 export interface DeleteRequest extends WriteRequest {
@@ -30,13 +31,19 @@ export async function deleteOne(registry: RegistryContext, request: DeleteReques
     if (existing === undefined) throw notFound(storedResource(resource), name);
     const plan = await planDeletion(registry, request, existing);
     pending = plan.pending;
-    return plan.step;
+    return dryRun ? plan.step : restorable(resource, plan.step);
   });
   if (dryRun) return { kind: "dryRun", object: step.object, pending };
   const last = entry as Entry;
   const uid = step.object.metadata.uid ?? "";
   if (step.do === "remove") return { kind: "gone", entry: last, uid };
   return pending ? { kind: "pending", entry: last } : removeMarked(registry, request, last, uid);
+}
+
+/** What was stored at another version than the one that is stored now is brought to that one, if it is to be stored again. @throws ApiError 500 */
+function restorable({ definition: { converter }, store }: Resource, step: Step): Step | Promise<Step> {
+  if (step.do !== "put" || converter === undefined || store === undefined) return step;
+  return atStorageVersion(converter, store.form, step.object).then((object) => ({ ...step, object }));
 }
 
 /** A grace period of zero is stored first and the object removed next, so that watchers see both. */

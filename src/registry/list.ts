@@ -1,6 +1,6 @@
 /** Reads a collection: which state, which keys, which chunk. Source: resource-api §4.6, §4.8. */
 import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../api/errors.ts";
-import type { Resource, ResourceStore } from "../resource/contract.ts";
+import type { ConvertedVersion, Resolved, Resource, ResourceStore } from "../resource/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { candidates } from "./candidates.ts";
 import { type ContinueToken, formatContinue, parseContinue } from "./continue-token.ts";
@@ -26,9 +26,15 @@ const scannedMax = 250;
 
 /**
  * @param namespace empty for all of them
- * @throws ApiError 400 for options that do not go together, 410 when the version is gone, 504 when it is not there yet
+ * @param converted where somebody else converts objects: what is listed is as he made it then
+ * @throws ApiError 400 for options that do not go together, 410 when the version is gone, 504 when it is not there yet; 500 when there is no converting
  */
-export async function listEntries(resource: Resource, namespace: string, options: ListOptions): Promise<ListResult> {
+export async function listEntries(
+  resource: Resource,
+  namespace: string,
+  options: ListOptions,
+  converted?: Resolved["converted"],
+): Promise<ListResult> {
   checkListOptions(options);
   const selection = selectionOf(resource.definition, options);
   const store = storeOf(resource);
@@ -37,12 +43,19 @@ export async function listEntries(resource: Resource, namespace: string, options
   // The rest of a list is looked for as any rest is, whatever it selects.
   const single = token === undefined ? singleKey(resource, store, namespace, selection) : undefined;
   const snapshot = token === undefined ? await stateFor(store.cache, options) : await continuedState(store.cache, token);
-  if (single !== undefined) return { meta: metaOf(snapshot), entries: pick(snapshot, single, selection) };
+  if (single !== undefined) {
+    const entry = snapshot.get(single);
+    const found = entry === undefined ? [] : await shownOf(converted, [entry]);
+    return { meta: metaOf(snapshot), entries: found.filter(selection.matches) };
+  }
   const after = token === undefined ? undefined : prefix + token.after;
   // Upstream's cache does not cut what may be of any version, be it the rest of a list.
   const limit = options.resourceVersion === "0" ? 0 : options.limit;
-  if (limit === 0 && selection.all) return { meta: metaOf(snapshot), entries: snapshot.range(prefix, after) };
-  const { entries, last } = await collect(candidates(snapshot, { prefix, after }, selection, store), selection, limit);
+  if (limit === 0 && selection.all && converted === undefined) return { meta: metaOf(snapshot), entries: snapshot.range(prefix, after) };
+  const { entries, last } =
+    converted === undefined
+      ? await collect(candidates(snapshot, { prefix, after }, selection, store), selection, limit)
+      : await collectConverted(snapshot.range(prefix, after), converted, selection, limit);
   if (last === undefined) return { meta: metaOf(snapshot), entries };
   store.cache.keep(snapshot);
   const next = formatContinue({ revision: snapshot.revision, after: last.key.slice(prefix.length) });
@@ -98,13 +111,41 @@ function singleKey({ definition }: Resource, store: ResourceStore, namespace: st
   return store.keyOf(namespace, selection.name);
 }
 
-function pick(snapshot: Snapshot, key: string, selection: Selection): Entry[] {
-  const entry = snapshot.get(key);
-  return entry !== undefined && selection.matches(entry) ? [entry] : [];
+async function shownOf(converted: Resolved["converted"], entries: readonly Entry[]): Promise<readonly Entry[]> {
+  return converted === undefined ? entries : converted.show(entries, { list: true });
 }
 
-/** @returns `last` when more would follow after it */
-async function collect(all: Iterable<Entry>, selection: Selection, limit: number): Promise<{ entries: Entry[]; last?: Entry }> {
+/** As {@link collect}; what is selected by is what the version shows, so that all that may be wanted is converted. */
+async function collectConverted(all: Iterable<Entry>, converted: ConvertedVersion, selection: Selection, limit: number): Promise<Collected> {
+  const entries: Entry[] = [];
+  const isFull = (): boolean => limit > 0 && entries.length > limit;
+  const take = async (some: readonly Entry[]): Promise<void> => {
+    for (const entry of await converted.show(some, { list: true })) if (!isFull() && selection.matches(entry)) entries.push(entry);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  // Of everything, no more is converted than is shown; the one behind tells that there is more.
+  const atOnce = selection.all && limit > 0 ? limit + 1 : scannedMax;
+  let pending: Entry[] = [];
+  for (const entry of all) {
+    pending.push(entry);
+    if (pending.length < atOnce) continue;
+    await take(pending);
+    pending = [];
+    if (isFull()) break;
+  }
+  if (pending.length > 0 && !isFull()) await take(pending);
+  if (!isFull()) return { entries };
+  const kept = entries.slice(0, limit);
+  return { entries: kept, last: kept[limit - 1] as Entry };
+}
+
+interface Collected {
+  readonly entries: Entry[];
+  /** When more would follow after it. */
+  readonly last?: Entry;
+}
+
+async function collect(all: Iterable<Entry>, selection: Selection, limit: number): Promise<Collected> {
   const entries: Entry[] = [];
   let scanned = 0;
   for (const entry of all) {

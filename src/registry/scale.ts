@@ -4,7 +4,8 @@ import { FieldErrors } from "../api/field-errors.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../api/object.ts";
 import { validateObjectMeta } from "../api/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
-import type { Resource, ScaleMapping } from "../resource/contract.ts";
+import type { Resolved, Resource, ScaleMapping } from "../resource/contract.ts";
+import type { Entry } from "../watch-cache/contract.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
 import { requestVersion, scaleContext } from "./managed-fields/merge-context.ts";
 import { parentEntries, scaleEntries } from "./managed-fields/scale.ts";
@@ -44,7 +45,12 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
       return object;
     },
   });
-  return mapping.toScale("entry" in written ? storeOf(resource).decode(written.entry) : written.object);
+  return mapping.toScale("entry" in written ? await scaledObject(request.target, written.entry) : written.object);
+}
+
+/** The object as the version has it whose scale it is. */
+export async function scaledObject({ resource, converted }: Resolved, entry: Entry): Promise<KubeObject> {
+  return converted === undefined ? storeOf(resource).decode(entry) : converted.present(entry);
 }
 
 function withEntries(scale: KubeObject, entries: ManagedFieldsEntry[] | undefined): KubeObject {

@@ -1,16 +1,31 @@
 /** The last thing that is done to an object before it is encoded. Source: apiextensions-apiserver's crdConversionRESTOptionsGetter */
-import type { KubeObject } from "../api/object.ts";
-import type { Resolved } from "../resource/contract.ts";
+import { formatGroupVersion, type KubeObject } from "../api/object.ts";
+import { conform } from "../lib/schema/decode.ts";
+import { encodeObject } from "../lib/schema/encode.ts";
+import type { Resolved, StorageForm } from "../resource/contract.ts";
+import type { Converter } from "../resource/converter.ts";
 import { storeOf } from "./resource-names.ts";
 
 /**
  * What is stored of an object that was written. Upstream's store reads back what it has written: what admission has put there and the schema does
  * not know has gone then, and there are defaults where the kind's strategy took something away.
  * @param object valid; the caller does not use it any more
+ * @returns a promise only where somebody else converts it @throws ApiError 500 when he cannot
  */
-export function settle({ resource, version }: Resolved, object: KubeObject): KubeObject {
+export function settle({ resource, version, converted }: Resolved, object: KubeObject): KubeObject | Promise<KubeObject> {
+  if (converted !== undefined) return converted.stored(object);
   const losses = version.conversion?.losses;
   if (losses !== undefined) return losses.stored(object);
   storeOf(resource).form.schema.custom?.settle(object);
   return object;
+}
+
+/** @param object of any version, as it says @throws ApiError 500 */
+export async function atStorageVersion(converter: Converter, { group, version, schema }: StorageForm, object: KubeObject): Promise<KubeObject> {
+  const wanted = formatGroupVersion(group, version);
+  const { apiVersion = "" } = object;
+  if (apiVersion === wanted) return object;
+  const { json } = encodeObject(object, converter.schemaOf(apiVersion) ?? schema);
+  const [converted] = await converter.convert([json], wanted, "object");
+  return conform(converted as KubeObject, schema).object as KubeObject;
 }

@@ -4,6 +4,7 @@ import { notFound } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
 import type { KubeObject } from "../api/object.ts";
 import { validateObjectMetaUpdate } from "../api/validation/metadata.ts";
+import { cloneJson } from "../lib/json/values.ts";
 import { equalValues } from "../lib/schema/equal.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Struct } from "../lib/schema/schema.ts";
@@ -12,7 +13,8 @@ import type { Entry } from "../watch-cache/contract.ts";
 import { commitWithRetry, type Step } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { checkNoVersion, createAttributes, prepareNew, undoAll } from "./create.ts";
-import { sameButTimes, trackManagedFields } from "./managed-fields/track.ts";
+import { sameButTimes } from "./managed-fields/track.ts";
+import { trackManagers } from "./managed-fields/track-managers.ts";
 import { checkIfMatch, checkNames, checkUid, checkVersion } from "./preconditions.ts";
 import {
   contentDiffers,
@@ -67,19 +69,21 @@ export async function update(registry: RegistryContext, request: UpdateRequest):
 
 /** @param undo takes what gives back what this attempt takes */
 async function replace(registry: RegistryContext, request: UpdateRequest, existing: Entry, undo: AdmissionAttributes["undo"]): Promise<Step> {
-  const { resource, version } = request.target;
+  const { resource, version, converted } = request.target;
   const { strategy } = resource.definition;
   const store = storeOf(resource);
   const context = strategyContext(registry, request);
   const losses = version.conversion?.losses;
-  const present = (): KubeObject => losses?.seen(store.decode(existing)) ?? store.decode(existing);
+  const seen = converted === undefined ? undefined : await converted.present(existing);
+  const present = (): KubeObject => (seen === undefined ? (losses?.seen(store.decode(existing)) ?? store.decode(existing)) : cloneJson(seen));
   const old = present();
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
   checkUid(resource, existing.key, request.name, request.uid ?? "", old.metadata.uid ?? "");
   const next = await request.next(present, old);
   checkNames(next, request);
   dedupOwnerReferences(next.metadata, request.warnings, "sent");
-  if (request.tracksManagers !== false) trackManagedFields(registry, request, next, old);
+  const tracking = request.tracksManagers === false ? undefined : trackManagers(registry, request, next, old);
+  if (tracking !== undefined) await tracking;
   const attributes = { ...updateAttributes(request, next, old), undo };
   const mutating = registry.admission.mutate(attributes);
   if (mutating !== undefined) await mutating;
@@ -92,8 +96,10 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   const validating = registry.admission.validate(attributes);
   if (validating !== undefined) await validating;
   if (isFinished(next, old, strategy)) return { do: "remove", object: next };
-  const settled = settle(request.target, next);
-  keepTimes(settled, losses === undefined ? old : store.decode(existing), store.form.schema);
+  const settling = settle(request.target, next);
+  const settled = settling instanceof Promise ? await settling : settling;
+  if (converted !== undefined && request.dryRun) return { do: "put", object: next }; // As it is seen; it can be stored.
+  keepTimes(settled, losses === undefined && converted === undefined ? old : store.decode(existing), store.form.schema);
   return { do: "put", object: settled, managersMayGo: request.tracksManagers !== false };
 }
 
@@ -179,12 +185,13 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   checkNames(object, request);
   wipeSystemFields(object.metadata);
   dedupOwnerReferences(object.metadata, request.warnings, "sent");
-  if (request.tracksManagers !== false) trackManagedFields(registry, request, object, undefined);
+  if (request.tracksManagers !== false) await trackManagers(registry, request, object, undefined);
   const attributes = { ...createAttributes(request, object), undo };
   await registry.admission.mutate(attributes);
   await prepareNew(registry, request, object);
   await registry.admission.validate(attributes);
   checkNoVersion(object);
-  const settled = settle(request.target, object);
-  return { do: "put", object: settled, managersMayGo: request.tracksManagers !== false };
+  const settled = await settle(request.target, object);
+  const shown = request.dryRun && request.target.converted !== undefined ? object : settled;
+  return { do: "put", object: shown, managersMayGo: request.tracksManagers !== false };
 }

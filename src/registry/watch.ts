@@ -16,6 +16,8 @@ export interface WatchRequest {
   readonly options: ListOptions;
   /** The gate WatchList. */
   readonly initialEvents: boolean;
+  /** Whether somebody else converts the objects: the scope is asked only of what he has made of them then, but for `objects`. */
+  readonly converted?: boolean;
 }
 
 export interface WatchPlan {
@@ -37,6 +39,8 @@ export interface WatchScope {
   /** What it needs to hear of at most; undefined for everything. */
   readonly topic: Topic | undefined;
   objects(snapshot: Snapshot): Iterable<Entry>;
+  /** Undefined where all that `objects` gives is wanted. */
+  readonly wants?: (entry: Entry) => boolean;
   /** How the event looks from inside; undefined when it does not show. */
   shown(event: CacheEvent): Shown | undefined;
 }
@@ -48,11 +52,13 @@ export interface Shown {
 
 /** @throws ApiError 400 for options that do not go together or cannot be read; 500 for a version that is no number (as upstream) */
 export async function planWatch(resource: Resource, request: WatchRequest): Promise<WatchPlan> {
-  const { namespace, name, initialEvents } = request;
+  const { namespace, name, initialEvents, converted = false } = request;
   const options = withWatchDefaults(request.options, { initialEvents });
   checkWatchOptions(options, { initialEvents });
   const { cache } = storeOf(resource);
-  const scope = scopeOf(resource, namespace, name, selectionOf(resource.definition, options));
+  const selection = selectionOf(resource.definition, options);
+  const own = scopeOf(resource, namespace, name, selection);
+  const scope = converted && selection !== everything ? selectingLate(own, scopeOf(resource, namespace, name, everything), selection) : own;
   const { resourceVersion, sendInitialEvents, allowWatchBookmarks } = options;
   const wanted = parseResourceVersion(resourceVersion, "watch");
   const plan = { scope, initial: undefined, from: wanted, initialEventsEnd: undefined, refused: undefined };
@@ -91,6 +97,11 @@ function scopeOf(resource: Resource, namespace: string, name: string, selection:
   const isSingle = wantedName !== undefined && (namespace !== "" || !resource.definition.namespaced);
   if (isSingle) return singleScope(keyOf(namespace, wantedName), selection);
   return rangeScope({ prefix: namespace === "" ? form.prefix : keyOf(namespace, ""), isWhole: namespace === "" }, selection, store);
+}
+
+/** What is selected by may look different once objects are converted. */
+function selectingLate(scope: WatchScope, whole: WatchScope, selection: Selection): WatchScope {
+  return { ...scope, objects: whole.objects, wants: selection.matches };
 }
 
 function singleScope(key: string, selection: Selection): WatchScope {

@@ -1,5 +1,6 @@
 /** Every definition by the names that paths and kinds use. */
 import type { MutableCatalog, Resolved, Resource, ResourceDefinition, ServedVersion } from "./contract.ts";
+import { convertedVersion } from "./converted-version.ts";
 
 /** A definition and, once somebody asked for it, the resource made of it. */
 interface Slot {
@@ -50,7 +51,9 @@ export function openCatalog(definitions: readonly ResourceDefinition[], install:
     if (known !== undefined) return known;
     const served = slot.definition.versions.find((one) => one.version === version);
     if (served === undefined) return undefined;
-    const resolved: Resolved = { resource: atVersion(resourceOf(slot), served), version: served };
+    const resource = atVersion(resourceOf(slot), served);
+    const converted = convertedVersion(resource, served);
+    const resolved: Resolved = { resource, version: served, ...(converted !== undefined && { converted }) };
     slot.resolved.set(version, resolved);
     return resolved;
   };

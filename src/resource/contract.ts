@@ -7,6 +7,7 @@ import type { Struct } from "../lib/schema/schema.ts";
 import type { JsonSchemaProps } from "../lib/structural-schema/json-schema-props.ts";
 import type { Entry, WatchCache } from "../watch-cache/contract.ts";
 import type { EntrySource } from "../watch-cache/entry.ts";
+import type { Converter } from "./converter.ts";
 import type { Turns } from "./turns.ts";
 
 export interface SubresourceDefinition {
@@ -41,8 +42,6 @@ export interface ServedVersion {
   readonly verbs: readonly string[];
   /** Those that discovery tells, where they are not all. */
   readonly discoveredVerbs?: readonly string[];
-  /** Why no request at this version can be answered; undefined where they can. */
-  readonly unavailable?: string;
   /** What OpenAPI says of a custom kind; built-in ones are described by their schemas. */
   readonly openApi?: PublishedSchema;
 }
@@ -108,6 +107,8 @@ export interface ResourceDefinition {
   /** Custom resources keep kind and apiVersion in list items. */
   readonly custom: boolean;
   readonly strategy: Strategy;
+  /** Who brings objects from one version to another, where that is somebody else: `conversion` of the versions only renames then. */
+  readonly converter?: Converter;
 }
 
 export interface StorageForm {
@@ -251,6 +252,27 @@ export interface Resolved {
   /** Its strategy is that of the version. */
   readonly resource: Resource;
   readonly version: ServedVersion;
+  /** Where somebody else converts what is stored at other versions. */
+  readonly converted?: ConvertedVersion;
+}
+
+/** Objects at a version that a {@link Converter} makes of those that are stored. What it throws is an ApiError, 500 in upstream's words. */
+export interface ConvertedVersion {
+  /** The same resource, as if this version were the one that is stored: what answers with shown entries are made with. */
+  readonly shown: Resolved;
+  /** The entries as this version has them, in their order; those that are at it are returned themselves. */
+  show(entries: readonly Entry[], options?: ShowOptions): readonly Entry[] | Promise<readonly Entry[]>;
+  /** What a client of this version sees, named as if it were of the storage version; the caller's. */
+  present(entry: Entry): Promise<KubeObject>;
+  /** What is stored of an object that was written at this version. @param object named as of the storage version; the outcome may share parts with it */
+  stored(object: KubeObject): Promise<KubeObject>;
+}
+
+export interface ShowOptions {
+  /** What was made before is not good enough. */
+  readonly fresh?: boolean;
+  /** They are a list, to whoever is told that they could not be converted. */
+  readonly list?: boolean;
 }
 
 export interface Catalog {

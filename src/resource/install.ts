@@ -5,7 +5,7 @@ import type { KubeObject } from "../api/object.ts";
 import { decodeJson } from "../lib/schema/decode.ts";
 import type { Storage } from "../storage/contract.ts";
 import type { WatchCache } from "../watch-cache/contract.ts";
-import { type EntrySource, entryFromStored } from "../watch-cache/entry.ts";
+import { type EntrySource, entryFromStored, schemaFor } from "../watch-cache/entry.ts";
 import { openWatchCache } from "../watch-cache/watch-cache.ts";
 import type { Resource, ResourceDefinition, ResourceStore, StorageForm, Strategy } from "./contract.ts";
 import { fingerprintOf } from "./fingerprint.ts";
@@ -59,7 +59,11 @@ function installResource(definition: ResourceDefinition, { shared, ...options }:
   return { definition, store: storeOf(form, cache) };
 }
 
-function openSharedCache(form: StorageForm, { strategy, resource }: ResourceDefinition, { storage, clock, gates }: InstallOptions): SharedCache {
+function openSharedCache(
+  form: StorageForm,
+  { strategy, resource, converter }: ResourceDefinition,
+  { storage, clock, gates }: InstallOptions,
+): SharedCache {
   let fingerprint: number | undefined;
   let { selectableFields } = strategy;
   const source: EntrySource = {
@@ -75,6 +79,7 @@ function openSharedCache(form: StorageForm, { strategy, resource }: ResourceDefi
     get selectableFields() {
       return selectableFields;
     },
+    schemaOf: converter === undefined ? undefined : (apiVersion) => converter.schemaOf(apiVersion),
   };
   const keepsSnapshots = gates?.enabled("ListFromCacheSnapshot") ?? true;
   const cache = openWatchCache({
@@ -106,6 +111,6 @@ function storeOf(form: StorageForm, { cache, source, turns }: SharedCache): Reso
       return source.fingerprint;
     },
     keyOf: (namespace, name) => (namespace === "" ? `${form.prefix}${name}` : `${form.prefix}${namespace}/${name}`),
-    decode: ({ json }) => decodeJson(json, form.schema).object as KubeObject,
+    decode: ({ json }) => decodeJson(json, schemaFor(json, source)).object as KubeObject,
   };
 }

@@ -1,5 +1,6 @@
 /** An object as the cache holds it: the bytes that are served, and what selectors need of them. */
 import type { KubeObject } from "../api/object.ts";
+import { peekTypeMeta } from "../lib/json/parse.ts";
 import { decodeJson } from "../lib/schema/decode.ts";
 import { encodeObject } from "../lib/schema/encode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
@@ -13,6 +14,8 @@ export interface EntrySource {
   /** Values sealed with another fingerprint are decoded and encoded anew. */
   readonly fingerprint: number;
   readonly schema: Struct;
+  /** Of objects that were stored at other versions and stay at them; undefined where `schema` does for all. */
+  readonly schemaOf?: ((apiVersion: string) => Struct | undefined) | undefined;
   /** Replaced, not changed, when another definition joins that stores the same objects. */
   readonly selectableFields: Readonly<Record<string, (object: KubeObject) => string>>;
   /** Those of them that the cache has an index of. */
@@ -22,8 +25,14 @@ export interface EntrySource {
 /** @throws DecodeError when the value is not what the definition says */
 export function entryFromStored(stored: Stored, source: EntrySource): Entry {
   if (stored.seal?.fingerprint === source.fingerprint) return makeEntry(stored.key, stored.revision, stored.value, stored.seal, source);
-  const { json, versionOffset, itemOffset } = encodeObject(decodeJson(stored.value, source.schema).object, source.schema);
+  const schema = schemaFor(stored.value, source);
+  const { json, versionOffset, itemOffset } = encodeObject(decodeJson(stored.value, schema).object, schema);
   return makeEntry(stored.key, stored.revision, json, { versionOffset, itemOffset }, source);
+}
+
+/** What an object is read with, which may be of another version than the one that is stored now. */
+export function schemaFor(json: Buffer, { schema, schemaOf }: EntrySource): Struct {
+  return schemaOf === undefined ? schema : (schemaOf(peekTypeMeta(json).apiVersion) ?? schema);
 }
 
 /** @param json without resourceVersion, as {@link encodeObject} made it */

@@ -12,9 +12,13 @@ import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-pr
 import { NotStructuralError, parseStructuralSchema, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import type { Conversion, ResourceDefinition, ServedVersion, StorageForm, Strategy, SubresourceDefinition } from "../../resource/contract.ts";
+import type { Converter } from "../../resource/converter.ts";
 import { compareVersions } from "../../resource/discovery.ts";
+import { noObserver } from "./conversion/contract.ts";
+import type { ConversionWebhooks } from "./conversion/webhook-clients.ts";
+import { webhookConverter } from "./conversion/webhook-converter.ts";
 import { customResource } from "./custom-resource.ts";
-import type { DefinitionNames, DefinitionSpec, DefinitionVersion } from "./definition.ts";
+import type { Conversion as DefinedConversion, DefinitionNames, DefinitionSpec, DefinitionVersion } from "./definition.ts";
 import { objectMetaSchema } from "./prune-defaults.ts";
 import type { ObjectRules } from "./rule-checker.ts";
 import { isStructural } from "./structural-rules.ts";
@@ -22,13 +26,14 @@ import { isStructural } from "./structural-rules.ts";
 export interface CustomDefinitionOptions {
   /** Undefined: rules of objects are not run. */
   readonly objectRules: ObjectRules | undefined;
+  /** Undefined: webhooks are not called, and versions that they convert cannot be seen. */
+  readonly webhooks?: ConversionWebhooks;
 }
 
 /**
  * @param definition whose names are accepted; not to be changed afterwards
  * @returns undefined where none is stored; schemas are read when they are first asked for. Objects of a definition that is being deleted are not
- *   created. Where versions are converted by a webhook, the one that is stored alone can be used, and none once objects may be stored at another:
- *   they would lose what it does not know
+ *   created
  */
 export function customDefinition(definition: KubeObject, options: CustomDefinitionOptions): ResourceDefinition | undefined {
   const spec: DefinitionSpec = definition.spec ?? {};
@@ -37,8 +42,6 @@ export function customDefinition(definition: KubeObject, options: CustomDefiniti
   const stored = versions.find(({ storage }) => storage === true);
   if (stored === undefined) return undefined;
   const kind = new CustomKind(definition);
-  const storedVersions: readonly string[] = definition.status?.storedVersions ?? [];
-  if (kind.convertsByWebhook && storedVersions.some((version) => version !== stored.name)) return undefined;
   const storage = storageForm(kind, stored);
   const strategies = new Map(versions.map((version) => [version, lazyStrategy(kind, version, options)]));
   const servedVersions = versions.toSorted((a, b) => compareVersions(a.name ?? "", b.name ?? ""));
@@ -58,6 +61,7 @@ export function customDefinition(definition: KubeObject, options: CustomDefiniti
     deleteReturnsObject: false,
     custom: true,
     strategy: sharedStrategy(strategies.get(stored) as Strategy, [...strategies.values()]),
+    ...(kind.convertsByWebhook && { converter: kindConverter(kind, versions, options) }),
   };
 }
 
@@ -76,6 +80,9 @@ class CustomKind {
   readonly group: string;
   readonly name: string;
   readonly plural: string;
+  readonly listKind: string;
+  /** Name of the definition. */
+  readonly definition: string;
   readonly #structures = new Map<DefinitionVersion, StructuralSchema>();
   readonly #schemas = new Map<DefinitionVersion, Struct>();
 
@@ -89,6 +96,8 @@ class CustomKind {
     this.group = spec.group ?? "";
     this.name = names.kind ?? "";
     this.plural = names.plural ?? "";
+    this.listKind = names.listKind ?? "";
+    this.definition = metadata.name ?? "";
   }
 
   get #preserveUnknownFields(): boolean {
@@ -97,6 +106,10 @@ class CustomKind {
 
   get convertsByWebhook(): boolean {
     return (this.#spec.conversion?.strategy ?? "None") !== "None";
+  }
+
+  get webhook(): NonNullable<DefinedConversion["webhook"]> {
+    return this.#spec.conversion?.webhook ?? {};
   }
 
   /** Undefined where the version is not deprecated. */
@@ -165,7 +178,8 @@ function storageForm(kind: CustomKind, stored: DefinitionVersion): StorageForm {
 
 /** Until the last object has gone. Updates are answered, so that finalizers can be taken out. */
 const terminatingVerbs = ["delete", "deletecollection", "get", "list", "watch"];
-const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+/** In the order in which upstream tells them. */
+const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
 function servedVersion(kind: CustomKind, version: DefinitionVersion, stored: DefinitionVersion, strategy: Strategy): ServedVersion {
   const { name = "", served, schema, selectableFields = [] } = version;
@@ -178,7 +192,7 @@ function servedVersion(kind: CustomKind, version: DefinitionVersion, stored: Def
     },
     served: served === true,
     subresources: subresourcesOf(kind, version),
-    ...(version !== stored && foreignVersion(kind, version, stored)),
+    ...(version !== stored && { conversion: conversionBetween(kind, version, stored) }),
     strategy,
     ...(warning !== undefined && { deprecated: { warning } }),
     verbs,
@@ -196,10 +210,6 @@ function subresourcesOf(kind: CustomKind, version: DefinitionVersion): Subresour
   const { status, scale } = version.subresources ?? {};
   const subresources: SubresourceDefinition[] = [];
   const methods = ["get", "patch", "update"];
-  if (scale !== undefined) {
-    const kindGroupVersion = { group: "autoscaling", version: "v1" };
-    subresources.push({ name: "scale", verbs: methods, kind: "Scale", kindGroupVersion, schema: builtinSchema("io.k8s.api.autoscaling.v1.Scale") });
-  }
   if (status !== undefined) {
     subresources.push({
       name: "status",
@@ -210,14 +220,39 @@ function subresourcesOf(kind: CustomKind, version: DefinitionVersion): Subresour
       },
     });
   }
+  if (scale !== undefined) {
+    const kindGroupVersion = { group: "autoscaling", version: "v1" };
+    subresources.push({ name: "scale", verbs: methods, kind: "Scale", kindGroupVersion, schema: builtinSchema("io.k8s.api.autoscaling.v1.Scale") });
+  }
   return subresources;
 }
 
-/** Of a version that is not the one that is stored. */
-function foreignVersion(kind: CustomKind, version: DefinitionVersion, stored: DefinitionVersion): Pick<ServedVersion, "conversion" | "unavailable"> {
-  if (!kind.convertsByWebhook) return { conversion: conversionBetween(kind, version, stored) };
-  const from = `${formatGroupVersion(kind.group, stored.name ?? "")}, Kind=${kind.name}`;
-  return { unavailable: `conversion webhook for ${from} failed: conversion by webhook is not supported` };
+/** Strategy `Webhook`: what comes back is pruned as the version has it. */
+function kindConverter(kind: CustomKind, versions: readonly DefinitionVersion[], { webhooks }: CustomDefinitionOptions): Converter {
+  const byName = new Map(versions.map((version) => [formatGroupVersion(kind.group, version.name ?? ""), version]));
+  const { clientConfig = {}, conversionReviewVersions: reviewVersions = [] } = kind.webhook;
+  const ask = webhookConverter({
+    name: kind.definition,
+    listKind: kind.listKind,
+    hasVersion: (apiVersion) => byName.has(apiVersion),
+    reviewVersions,
+    client() {
+      if (webhooks === undefined) throw new Error("conversion webhooks are not called");
+      return webhooks.client(clientConfig);
+    },
+    observer: webhooks?.observer ?? noObserver,
+  });
+  return {
+    schemaOf(apiVersion) {
+      const version = byName.get(apiVersion);
+      return version && kind.schema(version);
+    },
+    async convert(objects, apiVersion, what) {
+      const converted = await ask(objects, apiVersion, what);
+      const version = byName.get(apiVersion) as DefinitionVersion;
+      return converted.map((object) => kind.coerce(object, version));
+    },
+  };
 }
 
 /**
@@ -231,9 +266,12 @@ function conversionBetween(kind: CustomKind, version: DefinitionVersion, stored:
     object.apiVersion = formatGroupVersion(kind.group, to);
     return object;
   };
+  const toStorage = (object: KubeObject): KubeObject => renamed(object, storageVersion);
+  const fromStorage = (object: KubeObject): KubeObject => kind.coerce(renamed(object, name), version);
+  if (kind.convertsByWebhook) return { toStorage, fromStorage }; // Of an object that is this version's but for its name.
   return {
-    toStorage: (object) => renamed(object, storageVersion),
-    fromStorage: (object) => kind.coerce(renamed(object, name), version),
+    toStorage,
+    fromStorage,
     losses: {
       seen: (object) => kind.coerce(object, version),
       stored: (object) => conform(renamed(object, storageVersion), kind.schema(stored)).object as KubeObject,

@@ -17,5 +17,5 @@ export async function createObject(context: RequestContext, registry: RegistryCo
   const body = await context.exchange.body(bodyBytesMax);
   const options = readWriteOptions("CreateOptions", context.info.query);
   const decode = (): KubeObject => toStorageVersion(decodeBody(body, expectedKind(target), decodeOptions(context, registry, options)), target);
-  sendWritten(context, await create(registry, { ...writeRequest(context, options), decode }));
+  await sendWritten(context, await create(registry, { ...writeRequest(context, options), decode }));
 }

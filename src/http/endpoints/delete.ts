@@ -33,7 +33,7 @@ export async function deleteObject(context: RequestContext, registry: RegistryCo
   const deleted = await deleteOne(registry, { ...request, options, ifMatch: context.exchange.header("if-match") });
   const waits = deleted.kind === "dryRun" ? deleted.pending : deleted.kind === "pending";
   const status = waits && options.orphanDependents === false ? 202 : 200;
-  sendDeleted(context, target, deleted, status);
+  await sendDeleted(context, target, deleted, status);
 }
 
 const unsafeVerb = "unsafe-delete-ignore-read-errors";
@@ -46,13 +46,13 @@ async function checkUnsafeDeletion(context: RequestContext, resource: Resource, 
 }
 
 /** The object where it stays for now or its kind is answered so, else a Status. */
-function sendDeleted(context: RequestContext, { resource }: Resolved, deleted: Deleted, status: number): void {
+function sendDeleted(context: RequestContext, { resource }: Resolved, deleted: Deleted, status: number): void | Promise<void> {
   const { deleteReturnsObject } = resource.definition;
   if (deleted.kind === "dryRun") {
     if (!deleted.pending && !deleteReturnsObject) sendSuccess(context, resource, deleted.object.metadata.uid ?? "");
     else sendObject(context, deleted.object, status);
   } else if (deleted.kind === "gone" && !deleteReturnsObject) sendSuccess(context, resource, deleted.uid);
-  else sendEntry(context, deleted.entry, status);
+  else return sendEntry(context, deleted.entry, status);
 }
 
 function sendSuccess(context: RequestContext, resource: Resource, uid: string): void {

@@ -11,7 +11,7 @@ export async function getObject(context: RequestContext, _registry: RegistryCont
   const { info, resolved } = context;
   const { resource } = resolved as Resolved;
   const request = { namespace: namespaceOf(context), name: info.name, resourceVersion: info.query.get("resourceVersion") ?? "" };
-  sendEntry(context, await getEntry(resource, request), 200);
+  await sendEntry(context, await getEntry(resource, request), 200);
 }
 
 /** Empty for resources of the cluster, also for namespaces, whose path has one. */

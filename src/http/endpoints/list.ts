@@ -14,14 +14,15 @@ import { namespaceOf } from "./get.ts";
 
 /** GET of a collection. */
 export async function listObjects(context: RequestContext, _registry: RegistryContext, memory: PieceMemory): Promise<void> {
-  const { resource } = context.resolved as Resolved;
-  await sendEntries(context, await listEntries(resource, namespaceOf(context), parseListOptions(context.info.query)), memory);
+  const { resource, converted } = context.resolved as Resolved;
+  await sendEntries(context, await listEntries(resource, namespaceOf(context), parseListOptions(context.info.query), converted), memory);
 }
 
-/** Answers with a collection in the form that was asked for. @throws ApiError 406 where a single object was asked for */
+/** Answers with a collection, as the request's version has it, in the form that was asked for. @throws ApiError 406 where a single object was asked for */
 export async function sendEntries(context: RequestContext, result: ListResult, memory: PieceMemory): Promise<void> {
   const { shape, encoding } = context.representation;
-  const resolved = context.resolved as Resolved;
+  const asked = context.resolved as Resolved;
+  const resolved = asked.converted?.shown ?? asked;
   if (shape.kind === "metadata") checkList(shape, resolved.resource);
   if (shape.kind !== "table") {
     const view = shape.kind === "object" ? objectView(resolved) : metadataView(shape, resolved);

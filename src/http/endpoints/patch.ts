@@ -50,7 +50,7 @@ export async function patchObject(context: RequestContext, registry: RegistryCon
   const { fieldValidation } = options;
   const request = { ...writeRequest(context, options), patcher: make(body, options), fieldValidation, ifMatch: context.exchange.header("if-match") };
   if (request.subresource === "scale") await patchScale(context, registry, request);
-  else sendWritten(context, await patch(registry, request));
+  else await sendWritten(context, await patch(registry, request));
 }
 
 async function applyObject(context: RequestContext, registry: RegistryContext): Promise<void> {
@@ -61,5 +61,5 @@ async function applyObject(context: RequestContext, registry: RegistryContext): 
   const isCbor = contentType(context) === applyPatchCborType;
   const request = { ...writeRequest(context, options), body, isCbor, force, fieldValidation, ifMatch: context.exchange.header("if-match") };
   if (request.subresource === "scale") await applyScale(context, registry, request);
-  else sendWritten(context, await apply(registry, request));
+  else await sendWritten(context, await apply(registry, request));
 }

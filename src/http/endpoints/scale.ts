@@ -11,8 +11,7 @@ import { scaleVersion } from "../../registry/managed-fields/scale.ts";
 import type { WriteOptions } from "../../registry/options.ts";
 import { type PatchRequest, patchTree } from "../../registry/patch.ts";
 import { checkNames } from "../../registry/preconditions.ts";
-import { storeOf } from "../../registry/resource-names.ts";
-import { scaleMapping, updateScale } from "../../registry/scale.ts";
+import { scaledObject, scaleMapping, updateScale } from "../../registry/scale.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import type { Shown } from "../representation/contract.ts";
@@ -28,7 +27,7 @@ export async function getScale(context: RequestContext): Promise<void> {
   const { resource } = context.resolved as Resolved;
   const mapping = scaleMapping(resource);
   const request = { namespace: info.namespace, name: info.name, resourceVersion: info.query.get("resourceVersion") ?? "" };
-  sendScale(context, mapping.toScale(storeOf(resource).decode(await getEntry(resource, request))));
+  sendScale(context, mapping.toScale(await scaledObject(context.resolved as Resolved, await getEntry(resource, request))));
 }
 
 /** @throws ApiError 400, 403, 404, 409, 422 */

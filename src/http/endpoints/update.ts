@@ -28,5 +28,5 @@ export async function updateObject(context: RequestContext, registry: RegistryCo
     decoded = undefined;
     return toStorageVersion(object, target);
   };
-  sendWritten(context, await update(registry, { ...request, uid, ifMatch: context.exchange.header("if-match"), next }));
+  await sendWritten(context, await update(registry, { ...request, uid, ifMatch: context.exchange.header("if-match"), next }));
 }

@@ -2,10 +2,12 @@
 import type { Clock } from "../../api/clock.ts";
 import { ApiError } from "../../api/errors.ts";
 import type { WatchPlan } from "../../registry/watch.ts";
+import type { ConvertedVersion } from "../../resource/contract.ts";
 import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "../../watch-cache/contract.ts";
 import type { BodyStream } from "../contract.ts";
 import { type PieceMemory, pieceBytes } from "../representation/pieces.ts";
 import { statusBody } from "../respond.ts";
+import { convertedEvents } from "./converted-events.ts";
 import type { WatchEncoder } from "./watch-encoder.ts";
 
 export interface WatchStreamOptions {
@@ -24,6 +26,8 @@ export interface WatchStreamOptions {
   readonly timeoutMs: number;
   /** Sent instead of events. */
   readonly refused: ApiError | undefined;
+  /** Who makes of what the cache has what this watcher sees; undefined where it is that. */
+  readonly converted?: ConvertedVersion | undefined;
 }
 
 const bookmarkMs = 60_000;
@@ -31,6 +35,9 @@ const bookmarkMs = 60_000;
 const pendingBytesMax = 512 << 10;
 /** A watcher that reads nothing for so long is cut off. */
 const stalledMs = 30_000;
+
+const all = (): boolean => true;
+
 /** @returns ends the watch; may be called again, and after the client has gone */
 export function startWatch(options: WatchStreamOptions): () => void {
   const watch = new WatchStream(options);
@@ -43,6 +50,8 @@ class WatchStream {
   #subscription: CacheSubscription | undefined;
   #ended = false;
   #isFirst = true;
+  /** Events were taken from the cache that are not sent yet. */
+  #converting = false;
   readonly #cancels = new Map<string, () => void>();
 
   constructor(options: WatchStreamOptions) {
@@ -68,7 +77,7 @@ class WatchStream {
 
   /** In pieces; the next one when the socket has taken the last, and others had their turn. */
   #sendInitial(objects: Iterator<Entry>): void {
-    const { stream, encoder, firstDiffers, sent, memory } = this.#options;
+    const { converted, plan } = this.#options;
     const entries: Entry[] = [];
     let bytes = 0;
     let next = objects.next();
@@ -77,14 +86,41 @@ class WatchStream {
       bytes += next.value.json.length;
       if (bytes >= pieceBytes) break;
     }
+    const goOn = next.done === true ? (): void => this.#follow() : (): void => this.#sendMore(objects);
+    const shown = converted === undefined ? entries : converted.show(entries);
+    if (shown instanceof Promise) return this.#whenConverted(shown, (made) => this.#writeAdded(made.filter(plan.scope.wants ?? all), goOn));
+    this.#writeAdded(plan.scope.wants === undefined ? shown : shown.filter(plan.scope.wants), goOn);
+  }
+
+  #writeAdded(entries: readonly Entry[], goOn: () => void): void {
+    const { stream, encoder, firstDiffers, sent, memory } = this.#options;
     if (entries.length > 0) {
       const { bytes, count } = encoder.encodeAdded(entries, { isFirst: firstDiffers && this.#isFirst, memory });
       stream.write(bytes, () => memory.release(bytes));
       sent(count);
       this.#isFirst = false;
     }
-    if (next.done === true) return this.#follow();
+    goOn();
+  }
+
+  #sendMore(objects: Iterator<Entry>): void {
     this.#whenDrained(() => setImmediate(() => !this.#ended && this.#sendInitial(objects)));
+  }
+
+  /** What cannot be converted ends the watch; who has the objects at the version that is stored goes on. */
+  #whenConverted<T>(converting: Promise<T>, run: (made: T) => void): void {
+    this.#converting = true;
+    const done = (made: T): void => {
+      this.#converting = false;
+      if (!this.#ended) run(made);
+    };
+    const failed = (error: unknown): void => {
+      if (this.#ended) return;
+      if (error instanceof ApiError) return this.#fail(error);
+      this.end();
+      throw error;
+    };
+    void converting.then(done, failed);
   }
 
   #follow(): void {
@@ -111,7 +147,19 @@ class WatchStream {
     }
   }
 
+  /** @returns false where no more is to be delivered for now */
   #send(batch: readonly CacheEvent[]): boolean {
+    const { converted, plan } = this.#options;
+    if (converted === undefined) return this.#write(batch);
+    const events = convertedEvents(converted, batch, { previous: plan.scope.wants !== undefined });
+    if (!(events instanceof Promise)) return this.#write(events);
+    this.#whenConverted(events, (made) => {
+      if (this.#write(made)) this.#subscription?.resume();
+    });
+    return false;
+  }
+
+  #write(batch: readonly CacheEvent[]): boolean {
     const { stream, encoder, firstDiffers, sent } = this.#options;
     const encoded = firstDiffers && this.#isFirst ? encoder.encodeFirst(batch, true) : encoder.encode(batch);
     if (encoded === undefined) return true;
@@ -143,6 +191,7 @@ class WatchStream {
   #sendBookmark(): void {
     const { stream, cache } = this.#options;
     const revision = this.#subscription?.delivered ?? 0;
+    if (this.#converting) return; // It would tell of events that are still to come.
     if (revision > 0 && revision <= cache.latest().revision) stream.write(this.#bookmark(revision));
   }
 

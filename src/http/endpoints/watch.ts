@@ -13,12 +13,20 @@ import { openWatchSocket } from "./watch-web-socket.ts";
 
 /** A stream of events: `?watch=1` on a collection or an object, and the old paths under `/watch/`; over HTTP or a WebSocket. Returns when it has begun. */
 export async function watchObjects(context: RequestContext, registry: RegistryContext, watches: OpenWatches): Promise<void> {
-  const resolved = context.resolved as Resolved;
+  const asked = context.resolved as Resolved;
+  const { converted } = asked;
+  const resolved = converted?.shown ?? asked;
   const { cache } = resolved.resource.store as ResourceStore;
   const options = parseListOptions(context.info.query);
   const [, name = ""] = context.info.parts;
   const initialEvents = registry.gates.enabled("WatchList");
-  const plan = await planWatch(resolved.resource, { namespace: namespaceOf(context), name, options, initialEvents });
+  const plan = await planWatch(resolved.resource, {
+    namespace: namespaceOf(context),
+    name,
+    options,
+    initialEvents,
+    converted: converted !== undefined,
+  });
   const refused = plan.refused ?? (await unreachable(() => cache.reach(plan.from)));
   if (context.exchange.closed) return;
   const form = eventForm(context, resolved, registry.clock);
@@ -37,6 +45,7 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
     firstDiffers: context.representation.shape.kind === "table",
     timeoutMs: timeoutMs(options, registry, watches),
     refused,
+    converted,
   });
   const forget = watches.add(end);
   context.exchange.onClose(() => {

@@ -68,8 +68,9 @@ export function checkView({ info }: RequestContext, { resource, version }: Resol
   if (subresource?.kind !== resource.definition.kind) throw methodNotAllowed();
 }
 
-export function sendWritten(context: RequestContext, written: Written): void {
+/** @returns a promise only where somebody else converts what was written */
+export function sendWritten(context: RequestContext, written: Written): void | Promise<void> {
   const status = written.created ? 201 : 200;
-  if ("entry" in written) sendEntry(context, written.entry, status);
-  else sendObject(context, written.object, status);
+  if ("entry" in written) return sendEntry(context, written.entry, status);
+  sendObject(context, written.object, status);
 }

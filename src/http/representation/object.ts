@@ -1,6 +1,6 @@
 /** Answers with one object in the form that was asked for. */
 import type { KubeObject } from "../../api/object.ts";
-import type { Resolved } from "../../resource/contract.ts";
+import type { ConvertedVersion, Resolved } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendShown } from "../respond.ts";
@@ -9,9 +9,18 @@ import { checkSingle, metadataShown, metadataView } from "./partial-metadata.ts"
 import { tableBody, tableOfObject, tableShown } from "./table.ts";
 import { objectView, wholeObject } from "./view.ts";
 
-/** A stored object. @throws ApiError 406 where a list was asked for */
-export function sendEntry(context: RequestContext, entry: Entry, status: number): void {
+/** A stored object. @returns a promise only where somebody else converts it @throws ApiError 406 where a list was asked for; 500 */
+export function sendEntry(context: RequestContext, entry: Entry, status: number): void | Promise<void> {
+  const { converted } = context.resolved as Resolved;
+  if (converted !== undefined) return sendConverted(context, converted, entry, status);
   sendShown(context, status, shownEntry(context, entry));
+}
+
+/** Read anew, as upstream reads single objects from its store. */
+async function sendConverted(context: RequestContext, converted: ConvertedVersion, entry: Entry, status: number): Promise<void> {
+  const [shown] = await converted.show([entry], { fresh: true });
+  context.resolved = converted.shown;
+  sendEntry(context, shown as Entry, status);
 }
 
 /** An object that was not stored (a dry run), in the storage version; used up. @throws ApiError 406 where a list was asked for */

@@ -7,15 +7,20 @@ import type { PlainMap } from "../../lib/structured-merge/typed.ts";
 import type { MergeContext } from "../../lib/structured-merge/updater.ts";
 import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import type { Catalog, Resolved, Resource, ServedVersion } from "../../resource/contract.ts";
+import type { KnownConversions } from "./known-conversions.ts";
 import { scaleVersion } from "./scale.ts";
 
-/** @param subresource empty for the main resource */
-export function mergeContext(catalog: Catalog, { resource }: Resolved, subresource: string): MergeContext {
+/**
+ * @param subresource empty for the main resource
+ * @param known where somebody else converts versions, as `withConversions` gives it
+ */
+export function mergeContext(catalog: Catalog, { resource }: Resolved, subresource: string, known?: KnownConversions): MergeContext {
   const ignored = resetFields(resource, subresource);
   return {
     schemaOf: (apiVersion) => findVersion(catalog, resource, apiVersion)?.schema,
     convert(object, from, to) {
       if (from === to) return object;
+      if (known !== undefined) return known.convert(object, from, to);
       const source = findVersion(catalog, resource, from);
       const target = findVersion(catalog, resource, to);
       if (source?.conversion === undefined && target?.conversion === undefined) return object;

@@ -15,6 +15,7 @@ import type { Resolved } from "../../resource/contract.ts";
 import type { RegistryContext, WriteRequest } from "../contract.ts";
 import { capManagers } from "./cap.ts";
 import { decodeManaged, encodeManaged, type Managed, ManagedFieldsError, managerId, nobody } from "./entries.ts";
+import type { KnownConversions } from "./known-conversions.ts";
 import { mergeContext, requestVersion } from "./merge-context.ts";
 import { scaleVersion } from "./scale.ts";
 import { stripUnmanaged } from "./unmanaged.ts";
@@ -26,14 +27,21 @@ const thisWrite = "this write";
  * Sets `metadata.managedFields` of what is about to be written.
  * @param next in the storage version, as the client wants it: neither admission nor the kind's strategy has changed it
  * @param old in the storage version; undefined on create
+ * @param known where somebody else converts versions, as `withConversions` gives it
  */
-export function trackManagedFields(registry: RegistryContext, request: WriteRequest, next: KubeObject, old: KubeObject | undefined): void {
+export function trackManagedFields(
+  registry: RegistryContext,
+  request: WriteRequest,
+  next: KubeObject,
+  old: KubeObject | undefined,
+  known?: KnownConversions,
+): void {
   const before = managedBefore(request, next, old);
   delete next.metadata.managedFields;
   // Who cleared them wants none, until the next apply.
   if (old !== undefined && before.sets.size === 0) return;
   const { target, subresource } = request;
-  const context = mergeContext(registry.catalog, target, subresource);
+  const context = mergeContext(registry.catalog, target, subresource, known);
   const sent = atVersion(next, target);
   if (!isTyped(target, context, sent)) return;
   const managed = takenBy(registry, request, context, atVersion(old, target), sent, before);

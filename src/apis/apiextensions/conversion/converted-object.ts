@@ -1,0 +1,70 @@
+/** What a webhook may make of an object: all but its identity and its metadata. Source: apiextensions-apiserver's webhook_converter.go */
+import { FieldErrors } from "../../../api/field-errors.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import { validateAnnotations, validateLabels } from "../../../api/validation/metadata.ts";
+import { goTypeOf } from "../../../lib/json/go-value.ts";
+
+/** @returns what is wrong with it, in upstream's words */
+export function identityProblem(original: KubeObject, converted: Record<string, unknown>): string | undefined {
+  const before = original.metadata;
+  const after = isObject(converted.metadata) ? converted.metadata : {};
+  const rows = [
+    ["name", before.name, after.name],
+    ["namespace", before.namespace, after.namespace],
+    ["UID", before.uid, after.uid],
+  ] as const;
+  for (const [what, expected, given] of rows) {
+    if (textOf(expected) !== textOf(given)) return `must have the same ${what}: ${textOf(expected)} != ${textOf(given)}`;
+  }
+  return undefined;
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/**
+ * Puts the metadata back to what it was; labels and annotations alone are the webhook's.
+ * @param original is not changed, and shares parts with the converted one then
+ * @returns what is wrong with them, in upstream's words
+ */
+export function restoreMetadata(original: KubeObject, converted: Record<string, unknown>): string | undefined {
+  const { metadata: sent } = converted;
+  if (sent === undefined) return "missing metadata in converted object";
+  if (!isObject(sent)) return `invalid metadata of type ${goTypeOf(sent)} in converted object`;
+  const metadata: Record<string, unknown> = { ...original.metadata };
+  for (const field of ["labels", "annotations"] as const) {
+    const { [field]: texts } = sent;
+    if (texts === undefined || texts === null) {
+      delete metadata[field];
+      continue;
+    }
+    const problem = textsProblem(field, texts, original.metadata[field]);
+    if (problem !== undefined) return problem;
+    metadata[field] = texts;
+  }
+  converted.metadata = metadata;
+  return undefined;
+}
+
+function textsProblem(field: "labels" | "annotations", texts: unknown, before: Readonly<Record<string, string>> = {}): string | undefined {
+  if (!isObject(texts)) return `invalid metadata.${field} of type ${goTypeOf(texts)} in converted object`;
+  const entries = Object.entries(texts);
+  const other = entries.find(([, value]) => typeof value !== "string");
+  if (other !== undefined)
+    return `metadata.${field}[${other[0]}] must be a string, but is ${other[1] === null ? "<nil>" : goTypeOf(other[1])} in converted object`;
+  const isSame =
+    Object.keys(before).length === entries.length && entries.every(([key, value]) => Object.hasOwn(before, key) && before[key] === value);
+  return isSame ? undefined : invalidTexts(field, texts as Record<string, string>);
+}
+
+function invalidTexts(field: "labels" | "annotations", texts: Record<string, string>): string | undefined {
+  const errors = new FieldErrors();
+  if (field === "labels") validateLabels(texts, "metadata.labels", errors);
+  else validateAnnotations(texts, "metadata.annotation", errors); // As upstream names it.
+  const told = [...new Set(errors.causes.map(({ field: path, message }) => `${path}: ${message}`))];
+  if (told.length === 0) return undefined;
+  return told.length === 1 ? told[0] : `[${told.join(", ")}]`;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
