@@ -1,10 +1,12 @@
-/** `--authorization-mode`: which authorizers are asked, and in which order. Source: access-control §5.3. */
+/** The authorizers that one chooses from, and the chain they make. Source: access-control §5.3. */
 import { nodeIdentity } from "../api/node-identity.ts";
 import type { UserInfo } from "../api/user.ts";
+import { quoteGo, quoteGoList } from "../lib/json/quote.ts";
 import { abacAuthorizer, abacRules } from "./abac/abac.ts";
 import type { AbacPolicy } from "./abac/policy-file.ts";
 import { alwaysAllow, alwaysDeny } from "./always.ts";
-import type { Authorizer } from "./contract.ts";
+import { type AuthorizerType, authorizerTypes } from "./configuration/contract.ts";
+import type { Authorizer, DecisionCounts } from "./contract.ts";
 import { masters } from "./masters.ts";
 import { type NodeAuthorizerOptions, nodeAuthorizer } from "./node/node.ts";
 import type { NodeRelations } from "./node/relations.ts";
@@ -13,20 +15,18 @@ import { aggregate, rbacAuthorizer, rulesFor } from "./rbac/rbac.ts";
 import type { PolicyRule } from "./rbac/rule.ts";
 import { unionAuthorizer } from "./union.ts";
 
-export const authorizationModes = ["ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC"] as const;
+export type AuthorizationMode = AuthorizerType;
 
-export type AuthorizationMode = (typeof authorizationModes)[number];
-
-/** @param names none for the default @throws Error for a mode that is not known, or given twice */
+/** @param names of `--authorization-mode`; none for the default @throws Error for a mode that is not known, or given twice */
 export function parseAuthorizationModes(names: readonly string[]): readonly AuthorizationMode[] {
   if (names.length === 0) return ["Node", "RBAC"];
-  return names.map((name, index) => {
-    const mode = authorizationModes.find((known) => known === name);
-    if (mode === undefined)
-      throw new Error(`authorization-mode ${JSON.stringify(name)} is not a valid mode: this server has ${authorizationModes.join(", ")}`);
-    if (names.indexOf(name) !== index) throw new Error(`authorization-mode ${JSON.stringify(names)} has mode specified more than once`);
+  const modes = names.map((name) => {
+    const mode = authorizerTypes.find((known) => known === name);
+    if (mode === undefined) throw new Error(`authorization-mode ${quoteGo(name)} is not a valid mode`);
     return mode;
   });
+  if (new Set(modes).size < modes.length) throw new Error(`authorization-mode ${quoteGoList(names)} has mode specified more than once`);
+  return modes;
 }
 
 /** What a user may do, as far as rules can tell. */
@@ -39,6 +39,8 @@ export interface UserRules {
 
 export interface AuthorizationModule {
   readonly authorize: Authorizer;
+  /** Where it is counted what it decides. */
+  readonly counts?: DecisionCounts;
   rulesOf(user: UserInfo, namespace: string): UserRules;
 }
 
@@ -65,9 +67,13 @@ export function rbacModule(policy: Policy): AuthorizationModule {
   return { authorize: rbacAuthorizer(policy), rulesOf: (user, namespace) => ({ ...noRules, ...rulesFor(policy, user, namespace) }) };
 }
 
-/** As upstream, system:masters is asked before any mode. */
+export function webhookModule(authorize: Authorizer): AuthorizationModule {
+  return { authorize, rulesOf: () => ({ rules: [], incomplete: true, problems: ["webhook authorizer does not support user rule resolution"] }) };
+}
+
+/** As upstream, system:masters is asked before any mode, and not counted. */
 export function authorizerOf(modules: readonly AuthorizationModule[]): Authorizer {
-  return unionAuthorizer([masters, ...modules.map(({ authorize }) => authorize)]);
+  return unionAuthorizer([{ authorize: masters }, ...modules]);
 }
 
 /** All rules of all modules. `problem` is empty when nothing went wrong. */

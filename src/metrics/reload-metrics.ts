@@ -20,9 +20,9 @@ export function reloadMetrics(
   const tell = (status: "success" | "failure"): void => {
     outcomes.set(status, { count: (outcomes.get(status)?.count ?? 0) + 1, lastMs: clock.now() });
   };
-  const samples = (valueOf: (outcome: { count: number; lastMs: number }) => number): Sample[] =>
+  const samples = (read: (outcome: { count: number; lastMs: number }) => number): Sample[] =>
     [...outcomes].map(([status, outcome]) => {
-      return { suffix: "", labels: formatLabels(["apiserver_id_hash", "status"], [server, status]), value: valueOf(outcome) };
+      return { suffix: "", labels: formatLabels(["apiserver_id_hash", "status"], [server, status]), value: read(outcome) };
     });
 
   return {

@@ -9,7 +9,10 @@ import { boolType } from "../../lib/cel/index.ts";
 /** `error`: some conditions could not be evaluated, and none was false. */
 export type Match = { readonly matches: boolean; readonly error?: undefined } | { readonly error: string };
 
-export type MatchConditions = (spec: ReviewSpec) => Match;
+export interface MatchConditions {
+  readonly texts: readonly string[];
+  evaluate(spec: ReviewSpec): Match;
+}
 
 /** Source: access-control §8. */
 const conditionsMax = 64;
@@ -36,7 +39,7 @@ export function compileMatchConditions(texts: readonly string[], path: string, e
     return [];
   });
   if (compiled.length === 0) return undefined;
-  return (spec) => {
+  const evaluate = (spec: ReviewSpec): Match => {
     const value = reviewValue(spec);
     const problems: string[] = [];
     for (const condition of compiled) {
@@ -47,4 +50,5 @@ export function compileMatchConditions(texts: readonly string[], path: string, e
     if (problems.length === 0) return { matches: true };
     return { error: problems.length === 1 ? (problems[0] as string) : `[${problems.join(", ")}]` };
   };
+  return { texts, evaluate };
 }

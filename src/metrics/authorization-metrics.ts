@@ -1,0 +1,102 @@
+/** What is counted of authorization. Source: upstream's authorization/metrics, authorization/cel and authorizer/webhook/metrics. */
+import type { AuthorizationObserver, DecisionCounts } from "../authorization/contract.ts";
+import { formatLabels, type Metric, type MetricType, type Sample } from "./exposition.ts";
+import { Histogram } from "./histogram.ts";
+
+export interface AuthorizationMetrics extends AuthorizationObserver {
+  collect(): Metric[];
+}
+
+const webhookBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const conditionBounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
+
+/** The series are as many as authorizers were ever configured. */
+export function authorizationMetrics(): AuthorizationMetrics {
+  const decisions = new Map<string, { readonly type: string; readonly name: string; readonly counts: DecisionCounts }>();
+  const calls = new Counter();
+  const durations = new Histograms(webhookBounds);
+  const failedOpen = new Counter();
+  const conditions = new Histograms(conditionBounds);
+  const excluded = new Counter();
+  const failed = new Counter();
+  return {
+    decisions(type, name) {
+      const key = `${type}/${name}`;
+      const known = decisions.get(key) ?? { type, name, counts: { allowed: 0, denied: 0 } };
+      decisions.set(key, known);
+      return known.counts;
+    },
+    webhookCalled(name, result, durationMs) {
+      const labels = formatLabels(["name", "result"], [name, result]);
+      calls.count(labels);
+      durations.observe(labels, durationMs / 1000);
+    },
+    webhookFailedOpen: (name, result) => failedOpen.count(formatLabels(["name", "result"], [name, result])),
+    conditionsEvaluated(name, outcome, durationMs) {
+      const labels = formatLabels(["name", "type"], [name, "Webhook"]);
+      conditions.observe(labels, durationMs / 1000);
+      if (outcome === "excluded") excluded.count(labels);
+      if (outcome === "failed") failed.count(labels);
+    },
+    collect: () => [
+      metric("decisions_total", "counter", "Requests that an authorizer allowed or denied.", decisionSamples(decisions.values())),
+      metric("webhook_evaluations_total", "counter", "Calls of authorization webhooks.", calls.samples()),
+      metric("webhook_duration_seconds", "histogram", "How long calls of authorization webhooks took.", durations.samples()),
+      metric(
+        "webhook_evaluations_fail_open_total",
+        "counter",
+        "Requests left to the next authorizer because a webhook failed.",
+        failedOpen.samples(),
+      ),
+      metric("match_condition_evaluation_seconds", "histogram", "How long the match conditions of a webhook took.", conditions.samples()),
+      metric("match_condition_exclusions_total", "counter", "Requests that match conditions kept from a webhook.", excluded.samples()),
+      metric("match_condition_evaluation_errors_total", "counter", "Requests for which match conditions could not be evaluated.", failed.samples()),
+    ],
+  };
+}
+
+function metric(name: string, type: MetricType, help: string, samples: Sample[]): Metric {
+  return { name: `apiserver_authorization_${name}`, type, stability: "ALPHA", help, samples };
+}
+
+function decisionSamples(all: Iterable<{ readonly type: string; readonly name: string; readonly counts: DecisionCounts }>): Sample[] {
+  return [...all].flatMap(({ type, name, counts }) =>
+    Object.entries(counts)
+      .filter(([, count]) => count > 0)
+      .map(([decision, value]) => ({ suffix: "", labels: formatLabels(["decision", "name", "type"], [decision, name, type]), value })),
+  );
+}
+
+class Counter {
+  readonly #counts = new Map<string, number>();
+
+  count(labels: string): void {
+    this.#counts.set(labels, (this.#counts.get(labels) ?? 0) + 1);
+  }
+
+  samples(): Sample[] {
+    return [...this.#counts].map(([labels, value]) => ({ suffix: "", labels, value }));
+  }
+}
+
+class Histograms {
+  readonly #bounds: readonly number[];
+  readonly #all = new Map<string, Histogram>();
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+  }
+
+  observe(labels: string, value: number): void {
+    let one = this.#all.get(labels);
+    if (one === undefined) {
+      one = new Histogram(this.#bounds);
+      this.#all.set(labels, one);
+    }
+    one.observe(value);
+  }
+
+  samples(): Sample[] {
+    return [...this.#all].flatMap(([labels, one]) => [...one.samples(labels)]);
+  }
+}
