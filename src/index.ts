@@ -30,6 +30,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
     groupHeaders: [],
     extraHeaderPrefixes: [],
   },
+  bootstrapTokenAuth: false,
   anonymousAuth: true,
   tokenAuthFile: undefined,
   tokenWebhook: { configFile: undefined, version: "v1beta1", cacheMs: 120_000 },

@@ -29,6 +29,8 @@ export interface ServerOptions {
   readonly clientCaFile: string | undefined;
   readonly tls: TlsOptions;
   readonly requestHeader: RequestHeaderOptions;
+  /** Whether secrets of the type bootstrap.kubernetes.io/token in kube-system hold bearer tokens. */
+  readonly bootstrapTokenAuth: boolean;
   readonly anonymousAuth: boolean;
   /** CSV of token, user name, user uid and groups. */
   readonly tokenAuthFile: string | undefined;

@@ -22,6 +22,14 @@ export const authenticationFlags: readonly Flag[] = [
   },
   ...requestHeaderFlags,
   {
+    term: "--enable-bootstrap-token-auth [bool]",
+    help: "Takes the tokens in secrets of the type bootstrap.kubernetes.io/token in the namespace kube-system, by which nodes join.",
+    shown: "false",
+    set: (text, { server }) => {
+      server.bootstrapTokenAuth = boolValue(text);
+    },
+  },
+  {
     term: "--token-auth-file <file>",
     help: "CSV file with bearer tokens: token, user name, user uid and, in one quoted column with commas between, groups. Read at the start alone.",
     set: (text, { server }) => {

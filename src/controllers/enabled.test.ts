@@ -9,6 +9,20 @@ const rows: [list: string, enabled: readonly string[]][] = [
   ["-namespace-controller,*", ["clusterrole-aggregation-controller", "garbage-collector-controller", ...rest]],
   ["namespace-controller", ["namespace-controller"]],
   ["namespace-controller,-namespace-controller", ["namespace-controller"]],
+  ["-namespace-controller,namespace-controller", []],
+  ["-namespace,namespace-controller", []],
+  ["namespace,token-cleaner-controller", ["namespace-controller", "token-cleaner-controller"]],
+  [
+    "*,bootstrapsigner,tokencleaner",
+    [
+      "bootstrap-signer-controller",
+      "clusterrole-aggregation-controller",
+      "garbage-collector-controller",
+      "namespace-controller",
+      ...rest,
+      "token-cleaner-controller",
+    ],
+  ],
 ];
 
 for (const [list, enabled] of rows) {

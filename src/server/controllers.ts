@@ -1,6 +1,7 @@
 /** Which controllers run in this server, and their start and end. */
 import { customKinds } from "../apis/apiextensions/custom-kinds.ts";
 import { objectRules } from "../cel-environment/object-rules.ts";
+import { bootstrapSigner } from "../controllers/bootstrap-signer.ts";
 import type { Controller } from "../controllers/contract.ts";
 import type { DefinitionControllerOptions } from "../controllers/crd/definitions.ts";
 import { definitionController } from "../controllers/crd/definitions.ts";
@@ -11,6 +12,7 @@ import { roleAggregation } from "../controllers/role-aggregation.ts";
 import { rootCaPublisher } from "../controllers/root-ca.ts";
 import { serviceAccountController } from "../controllers/service-account.ts";
 import { type ServiceAccountTokensOptions, serviceAccountTokensController } from "../controllers/service-account-tokens.ts";
+import { tokenCleaner } from "../controllers/token-cleaner.ts";
 
 export interface ControllerNeeds extends Omit<DefinitionControllerOptions, "rules">, Omit<ServiceAccountTokensOptions, "issue"> {
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
@@ -27,6 +29,8 @@ export async function startControllers(running: ReadonlySet<ControllerName>, nee
     "serviceaccount-token-controller": () => serviceAccountTokensController({ registry, logger, caBundle, issue }),
     "clusterrole-aggregation-controller": () => roleAggregation({ registry, logger }),
     "garbage-collector-controller": () => garbageCollector({ registry, logger }),
+    "bootstrap-signer-controller": () => bootstrapSigner({ registry, logger }),
+    "token-cleaner-controller": () => tokenCleaner({ registry, logger }),
   };
   const controllers = [definitions, ...Array.from(running, (name) => makers[name]())];
   for (const controller of controllers) controller.start();

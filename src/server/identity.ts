@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { TokenReviewOptions } from "../apis/authentication/token-review.ts";
 import { tokenRequests } from "../apis/core/service-account-token.ts";
 import { bearerTokenAuthenticator } from "../authentication/bearer-token.ts";
+import { bootstrapTokenAuthenticator } from "../authentication/bootstrap-token.ts";
 import { clientCertificateAuthenticator } from "../authentication/client-certificate.ts";
 import type { Authenticator, TokenAuthenticator } from "../authentication/contract.ts";
 import { isCredentialHeader } from "../authentication/credential-headers.ts";
@@ -75,17 +76,19 @@ export async function openIdentity(settings: IdentitySettings, options: ServerOp
   for (const warning of checkRequestHeaderOptions(options.requestHeader, { uids: gates.enabled("RemoteRequestHeaderUID") })) logger.warn(warning);
   const keys = await serviceAccountKeys(options);
   const issuer = tokenIssuer(keys.signing, options.serviceAccountIssuers[0] as string);
+  const live = liveObjects(catalog);
   const accounts = serviceAccountTokens({
     keys: keys.accepted,
     issuers: options.serviceAccountIssuers,
     apiAudiences: audiences,
     lookup: options.serviceAccountLookup,
-    live: liveObjects(catalog),
+    live,
     clock,
   });
+  const bootstrap = options.bootstrapTokenAuth ? [forOwnAudiences(bootstrapTokenAuthenticator({ live, clock }), audiences)] : [];
   const webhook = await openTokenWebhook(options.tokenWebhook, { clock, logger, audiences, observer: undefined });
   // In upstream's order: what is here first, what others must be asked for last.
-  const methods = [...tokenFile.map((one) => forOwnAudiences(one, audiences)), accounts, ...webhook.authenticators];
+  const methods = [...tokenFile.map((one) => forOwnAudiences(one, audiences)), accounts, ...bootstrap, ...webhook.authenticators];
   const authenticateToken = tokenCache(tokenUnion(methods), { clock });
   return {
     filter: authenticationFilter(

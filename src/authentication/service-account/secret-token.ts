@@ -1,7 +1,7 @@
 /** Tokens that stand in a secret and live as long as it. Source: pkg/serviceaccount's legacy. */
-import { createHash, timingSafeEqual } from "node:crypto";
 import { serviceAccountGroups, serviceAccountUser } from "../../api/service-account.ts";
 import type { UserInfo } from "../../api/user.ts";
+import { isSameSecret } from "../../lib/secrets/same-secret.ts";
 import type { LiveObjects } from "./live-objects.ts";
 
 export interface SecretClaims {
@@ -31,19 +31,13 @@ export function readSecretClaims(payload: Readonly<Record<string, unknown>>): Se
 export function secretTokenProblem({ namespace, account, accountUid, secret }: SecretClaims, token: string, live: LiveObjects): string | undefined {
   const holder = live.read("secrets", namespace, secret);
   if (holder === undefined || holder.metadata.deletionTimestamp !== undefined) return "Token has been invalidated";
-  if (!sameToken(Buffer.from(holder.data?.token ?? "", "base64"), Buffer.from(token))) return "Token does not match server's copy";
+  if (!isSameSecret(Buffer.from(holder.data?.token ?? "", "base64"), Buffer.from(token))) return "Token does not match server's copy";
   const found = live.find("serviceaccounts", namespace, account);
   if (found === undefined) return `serviceaccounts ${JSON.stringify(account)} not found`;
   if (found.deletedAt !== undefined) return `ServiceAccount ${namespace}/${account} has been deleted`;
   if (found.uid !== accountUid) return `ServiceAccount UID (${found.uid}) does not match claim (${accountUid})`;
   if ((holder.metadata.labels?.[invalidSinceLabel] ?? "") !== "") return `the token in secret ${namespace}/${secret} has been marked invalid`;
   return undefined;
-}
-
-/** In a time that does not depend on either, lengths included. */
-function sameToken(one: Buffer, other: Buffer): boolean {
-  const hash = (bytes: Buffer): Buffer => createHash("sha256").update(bytes).digest();
-  return timingSafeEqual(hash(one), hash(other));
 }
 
 export function secretTokenUser({ namespace, account, accountUid }: SecretClaims): UserInfo {

@@ -1,0 +1,67 @@
+/** Follows the secrets with bootstrap tokens, and the time at which each expires. */
+import { bootstrapExpiration, bootstrapNamespace, bootstrapTokenType } from "../api/bootstrap-token.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { ResourceStore } from "../resource/contract.ts";
+import { type Follower, followCache } from "../watch-cache/follow.ts";
+
+export interface BootstrapSecretsOptions {
+  readonly registry: RegistryContext;
+  readonly secrets: ResourceStore;
+  /** A secret was made, changed, deleted, or has expired. */
+  changed(key: string): void;
+  /** The list could not be read; it is read again. */
+  failed(error: unknown): void;
+}
+
+/** Timers cannot be longer than 24.8 days; whoever expires later is waited for in pieces. */
+const timerMaxMs = 24 * 3600_000;
+
+export function followBootstrapSecrets({ registry, secrets, changed, failed }: BootstrapSecretsOptions): Pick<Follower, "stop"> {
+  const { clock } = registry;
+  const prefix = `${secrets.form.prefix}${bootstrapNamespace}/`;
+  /** Those there are, and when they expire. */
+  const expirations = new Map<string, number>();
+  let timerAt = Number.POSITIVE_INFINITY;
+  let cancelTimer = (): void => {};
+
+  const waitFor = (expiration: number): void => {
+    if (expiration >= timerAt) return;
+    cancelTimer();
+    timerAt = expiration;
+    cancelTimer = clock.after(Math.min(expiration - clock.now(), timerMaxMs), expire);
+  };
+  const expire = (): void => {
+    timerAt = Number.POSITIVE_INFINITY;
+    let next = Number.POSITIVE_INFINITY;
+    for (const [key, expiration] of expirations) {
+      if (expiration > clock.now()) next = Math.min(next, expiration);
+      else changed(key);
+    }
+    waitFor(next);
+  };
+  const drop = (key: string): void => {
+    if (expirations.delete(key)) changed(key);
+  };
+  const follower = followCache({
+    cache: secrets.cache,
+    prefix,
+    clock,
+    set(entry) {
+      if (!entry.key.startsWith(prefix) || entry.index.fields.get("type") !== bootstrapTokenType) return;
+      const expiration = bootstrapExpiration(secrets.decode(entry)) ?? Number.POSITIVE_INFINITY;
+      expirations.set(entry.key, expiration);
+      changed(entry.key);
+      if (expiration > clock.now()) waitFor(expiration);
+    },
+    gone: ({ key }) => drop(key),
+    known: () => expirations.keys(),
+    missing: drop,
+    failed,
+  });
+  return {
+    stop() {
+      cancelTimer();
+      follower.stop();
+    },
+  };
+}

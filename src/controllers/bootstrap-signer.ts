@@ -1,0 +1,140 @@
+/**
+ * Signs what joining nodes are told of the cluster, with each bootstrap token that is for this. The key is the token's secret part alone, as
+ * kubeadm checks it. Source: access-control §5.2; upstream's bootstrap signer, cluster-bootstrap's token/jws.
+ */
+import { bootstrapData, bootstrapExpiration, bootstrapNamespace, bootstrapTokenType, tokenIdOfName } from "../api/bootstrap-token.ts";
+import { ApiError } from "../api/errors.ts";
+import type { Logger } from "../api/logger.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import { update } from "../registry/update.ts";
+import type { Resolved, ResourceStore } from "../resource/contract.ts";
+import { type Follower, followCache } from "../watch-cache/follow.ts";
+import { followBootstrapSecrets } from "./bootstrap-secrets.ts";
+import type { Controller } from "./contract.ts";
+import { writesAs } from "./controller-write.ts";
+import { openWorkQueue } from "./work-queue.ts";
+
+const namespace = "kube-public";
+const name = "cluster-info";
+const signedKey = "kubeconfig";
+const signaturePrefix = "jws-kubeconfig-";
+const writes = writesAs("bootstrap-signer");
+const firstDelayMs = 50;
+const delayMaxMs = 5_000;
+
+interface Places {
+  readonly target: Resolved;
+  readonly configMaps: ResourceStore;
+  readonly secrets: ResourceStore;
+}
+
+export function bootstrapSigner({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
+  const target = registry.catalog.find("", "v1", "configmaps");
+  const configMaps = target?.resource.store;
+  const secrets = registry.catalog.find("", "v1", "secrets")?.resource.store;
+  if (target === undefined || configMaps === undefined || secrets === undefined) return { start() {}, stop: async () => {} };
+  const queue = openWorkQueue({
+    clock: registry.clock,
+    reconcile: () => sign(registry, { target, configMaps, secrets }),
+    failed: (_key, error) => logger.warn("the cluster's information could not be signed, will be tried again", { error: String(error) }),
+    concurrency: 1,
+    keysMax: 1,
+    firstDelayMs,
+    delayMaxMs,
+  });
+  const look = (): void => void queue.add(name);
+  let followers: Pick<Follower, "stop">[] = [];
+  return {
+    start() {
+      const key = configMaps.keyOf(namespace, name);
+      const failed = (error: unknown): void => logger.warn("the signer of the cluster's information could not list", { error: String(error) });
+      const ofConfigMap = followCache({
+        cache: configMaps.cache,
+        prefix: key,
+        clock: registry.clock,
+        set(entry) {
+          if (entry.key === key) look();
+        },
+        gone() {},
+        known: () => [],
+        missing() {},
+        failed,
+      });
+      followers = [ofConfigMap, followBootstrapSecrets({ registry, secrets, changed: look, failed })];
+    },
+    async stop() {
+      for (const follower of followers) follower.stop();
+      await queue.stop();
+    },
+  };
+}
+
+/** @returns false when what was signed is no longer what stands there */
+async function sign(registry: RegistryContext, { target, configMaps, secrets }: Places): Promise<boolean> {
+  const entry = (await configMaps.cache.current()).get(configMaps.keyOf(namespace, name));
+  const found = entry && configMaps.decode(entry);
+  const content = found && dataOf(found)[signedKey];
+  if (found === undefined || content === undefined) return true;
+  const signatures = await signaturesOf(content, await signingTokens(secrets, registry.clock.now()));
+  if (!differs(dataOf(found), signatures)) return true;
+  let isSame = true;
+  try {
+    await update(registry, {
+      ...writes.of(target, namespace, name),
+      next(current) {
+        const object = current?.() ?? found;
+        isSame = object.metadata.uid === found.metadata.uid && dataOf(object)[signedKey] === content;
+        if (!isSame) return object;
+        object.data = { ...withoutSignatures(dataOf(object)), ...signatures };
+        return object;
+      },
+    });
+  } catch (error) {
+    // Gone, or somebody was faster, who made an event that is to come.
+    if (!(error instanceof ApiError) || !["Conflict", "NotFound"].includes(error.status.reason ?? "")) throw error;
+  }
+  return isSame;
+}
+
+type Data = Readonly<Record<string, string>>;
+
+function dataOf(object: KubeObject): Data {
+  return object.data ?? {};
+}
+
+function withoutSignatures(data: Data): Data {
+  return Object.fromEntries(Object.entries(data).filter(([key]) => !key.startsWith(signaturePrefix)));
+}
+
+function differs(data: Data, signatures: Data): boolean {
+  const keys = Object.keys(data).filter((key) => key.startsWith(signaturePrefix));
+  return keys.length !== Object.keys(signatures).length || keys.some((key) => data[key] !== signatures[key]);
+}
+
+/** @returns secrets by token id */
+async function signingTokens({ cache, form, decode }: ResourceStore, now: number): Promise<ReadonlyMap<string, Buffer>> {
+  const tokens = new Map<string, Buffer>();
+  for (const entry of (await cache.current()).range(`${form.prefix}${bootstrapNamespace}/`)) {
+    if (entry.index.fields.get("type") !== bootstrapTokenType) continue;
+    const secret = decode(entry);
+    const id = tokenIdOfName(entry.index.name);
+    const key = bootstrapData(secret, "token-secret");
+    if (id === undefined || bootstrapData(secret, "token-id").toString() !== id || key.length === 0) continue;
+    if (now >= (bootstrapExpiration(secret) ?? Number.POSITIVE_INFINITY)) continue;
+    if (bootstrapData(secret, "usage-bootstrap-signing").toString() === "true") tokens.set(id, key);
+  }
+  return tokens;
+}
+
+/** Detached: without what was signed, by RFC 7515, appendix F. */
+async function signaturesOf(content: string, tokens: ReadonlyMap<string, Buffer>): Promise<Data> {
+  if (tokens.size === 0) return {};
+  const { CompactSign } = await import("jose"); // Loaded when something is to be signed: a start need not wait for it.
+  const payload = Buffer.from(content);
+  const signed = Array.from(tokens, async ([id, key]): Promise<[string, string]> => {
+    const [header, , signature] = (await new CompactSign(payload).setProtectedHeader({ alg: "HS256", kid: id }).sign(key)).split(".");
+    return [`${signaturePrefix}${id}`, `${header}..${signature}`];
+  });
+  return Object.fromEntries(await Promise.all(signed));
+}

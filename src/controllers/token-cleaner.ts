@@ -1,0 +1,67 @@
+/** Deletes bootstrap tokens that have expired. Source: access-control §5.2; upstream's token cleaner. */
+import { bootstrapExpiration, bootstrapTokenType } from "../api/bootstrap-token.ts";
+import { ApiError } from "../api/errors.ts";
+import type { Logger } from "../api/logger.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import { deleteOne } from "../registry/delete.ts";
+import type { Resolved, ResourceStore } from "../resource/contract.ts";
+import type { Follower } from "../watch-cache/follow.ts";
+import { followBootstrapSecrets } from "./bootstrap-secrets.ts";
+import type { Controller } from "./contract.ts";
+import { writesAs } from "./controller-write.ts";
+import { openWorkQueue } from "./work-queue.ts";
+
+const writes = writesAs("token-cleaner");
+/** Those that wait to be deleted; more are looked at when the list is read again. */
+const secretsMax = 10_000;
+const concurrency = 4;
+const firstDelayMs = 50;
+const delayMaxMs = 5_000;
+
+export function tokenCleaner({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
+  const target = registry.catalog.find("", "v1", "secrets");
+  const secrets = target?.resource.store;
+  if (target === undefined || secrets === undefined) return { start() {}, stop: async () => {} };
+  const queue = openWorkQueue({
+    clock: registry.clock,
+    async reconcile(key) {
+      await look(registry, target, secrets, key);
+      return true;
+    },
+    failed: (key, error) => logger.warn("an expired bootstrap token could not be deleted, will be tried again", { key, error: String(error) }),
+    concurrency,
+    keysMax: secretsMax,
+    firstDelayMs,
+    delayMaxMs,
+  });
+  let follower: Pick<Follower, "stop"> | undefined;
+  return {
+    start() {
+      follower = followBootstrapSecrets({
+        registry,
+        secrets,
+        changed: (key) => queue.add(key),
+        failed: (error) => logger.warn("bootstrap tokens could not be listed", { error: String(error) }),
+      });
+    },
+    async stop() {
+      follower?.stop();
+      await queue.stop();
+    },
+  };
+}
+
+async function look(registry: RegistryContext, target: Resolved, secrets: ResourceStore, key: string): Promise<void> {
+  const entry = (await secrets.cache.current()).get(key);
+  const secret = entry && secrets.decode(entry);
+  if (entry === undefined || secret?.type !== bootstrapTokenType) return;
+  if (registry.clock.now() < (bootstrapExpiration(secret) ?? Number.POSITIVE_INFINITY)) return;
+  const { namespace, name } = entry.index;
+  const { uid = "" } = secret.metadata;
+  try {
+    await deleteOne(registry, { ...writes.of(target, namespace, name), options: { dryRun: false, preconditions: { uid } } });
+  } catch (error) {
+    // Somebody was faster.
+    if (!(error instanceof ApiError) || !["Conflict", "NotFound"].includes(error.status.reason ?? "")) throw error;
+  }
+}
