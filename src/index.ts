@@ -2,6 +2,7 @@
 import { defaultAdmissionOptions } from "./admission/options.ts";
 import { systemClock } from "./api/clock.ts";
 import { defaultAuditOptions } from "./audit/options.ts";
+import { defaultMetricsOptions } from "./metrics/options.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 
 export type { RunningServer, ServerOptions } from "./options.ts";
@@ -44,6 +45,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   authorizationModes: [],
   admission: defaultAdmissionOptions,
   audit: defaultAuditOptions,
+  metrics: defaultMetricsOptions,
   runtimeConfig: "",
   featureGates: "",
   controllers: ["*"],

@@ -5,6 +5,7 @@ import type { Logger } from "./api/logger.ts";
 import type { AuditOptions } from "./audit/contract.ts";
 import type { RequestHeaderOptions, TokenWebhookSettings } from "./authentication/contract.ts";
 import type { TlsOptions } from "./http/listener/contract.ts";
+import type { MetricsOptions } from "./metrics/contract.ts";
 
 export interface ServerOptions {
   /** `memory` forgets everything at the end; `lmdb` keeps it under `dataDir`. */
@@ -58,6 +59,7 @@ export interface ServerOptions {
   readonly authorizationPolicyFile?: string;
   readonly admission: AdmissionOptions;
   readonly audit: AuditOptions;
+  readonly metrics: MetricsOptions;
   /** As `--runtime-config` takes it. */
   readonly runtimeConfig: string;
   /** As `--feature-gates` takes it. */

@@ -20,7 +20,6 @@ import { parseRuntimeConfig } from "./cli/runtime-config.ts";
 import { servingSetup } from "./cli/serving-setup.ts";
 import { enabledControllers } from "./controllers/enabled.ts";
 import { openWatches } from "./http/endpoints/open-watches.ts";
-import { versionBody } from "./http/endpoints/version.ts";
 import { authorizationFilter } from "./http/filters/authorization.ts";
 import { compressionFilter } from "./http/filters/compression.ts";
 import { impersonationFilter } from "./http/filters/impersonation.ts";
@@ -34,7 +33,6 @@ import { isWatchTarget } from "./http/request-info.ts";
 import { sendError } from "./http/respond.ts";
 import { createServe, requestTimedOut } from "./http/serve.ts";
 import { addressAt, parseIpRange } from "./lib/ip-range/ip-range.ts";
-import { createMetrics } from "./metrics/metrics.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 import type { RegistryContext } from "./registry/contract.ts";
 import { builtinDefinitions, builtinVersions } from "./resource/builtin-definitions.ts";
@@ -44,6 +42,7 @@ import { accessSettings, openAccess } from "./server/access.ts";
 import { startControllers } from "./server/controllers.ts";
 import { resourceEndpoints } from "./server/endpoints.ts";
 import { identitySettings, openIdentity } from "./server/identity.ts";
+import { metricsSettings, openMetrics } from "./server/metrics.ts";
 import { documentRoutes, healthRoutes } from "./server/routes.ts";
 import type { Storage } from "./storage/contract.ts";
 import { valueBytesMaxDefault } from "./storage/options.ts";
@@ -70,7 +69,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const range = parseIpRange(options.serviceClusterIpRange);
   if (range === undefined)
     throw new Error(`invalid argument ${JSON.stringify(options.serviceClusterIpRange)} for service-cluster-ip-range: not a CIDR`);
-  const settings = { access: await accessSettings(options), identity: await identitySettings(options) };
+  const settings = { access: await accessSettings(options), identity: await identitySettings(options), metrics: await metricsSettings(options) };
   const running = enabledControllers(options.controllers);
   const plugins = chooseAdmissionPlugins(options.admission);
   const { gates, warnings: gateWarnings } = parseFeatureGates(options.featureGates);
@@ -87,6 +86,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const installer = createInstaller({ storage, clock, gates });
   const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, ruleChecker: definitionRules });
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
+  const metrics = openMetrics(settings.metrics, { audit: audit.counts, storage, installer, catalog, clock, gates });
   const serviceAddresses = openServiceAddresses({ catalog, clock, range });
   undo.push(() => serviceAddresses.close());
   const access = openAccess(settings.access, { catalog, clock, gates, logger });
@@ -100,27 +100,18 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: pooledRandom() };
 
   const state = { startedAt: clock.now(), booted: false, stopping: false };
-  const metrics = createMetrics(clock, {
-    audit: audit.counts,
-    storageSizeBytes: () => storage.sizeBytes(),
-    build: versionBody(),
-    objectCounts: () =>
-      catalog.definitions().flatMap(({ group, resource, storage: form }) => {
-        const cache = form === undefined ? undefined : installer.caches().get(form.prefix);
-        return cache === undefined ? [] : [[{ group, resource }, cache.latest().size] as const];
-      }),
-  });
   const watches = openWatches({ timeoutMinMs: options.minRequestTimeoutMs, counterOf: metrics.watches.counterOf });
   const open = openRequests({ clock, timeoutMs: options.requestTimeoutMs, expire: (context) => sendError(context, requestTimedOut(), logger) });
   undo.push(() => open.close());
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;
   const identity = await openIdentity(settings.identity, options, { catalog, address, setup, gates });
   undo.push(() => identity.close());
+  const identify = metrics.authentication.around(identity.filter);
   const serve = createServe({
     filters: [
       metrics.requests.filter,
       ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
-      audit.filters?.authentication(identity.filter) ?? identity.filter,
+      audit.filters?.authentication(identify) ?? identify,
       ...(audit.filters === undefined ? [] : [audit.filters.filter]),
       impersonationFilter(authorize, { constrained: gates.enabled("ConstrainedImpersonation") }),
       authorizationFilter(authorize),

@@ -9,6 +9,7 @@ import { auditFlags } from "./audit-flags.ts";
 import { authenticationFlags } from "./authentication-flags.ts";
 import { authorizationFlags } from "./authorization-flags.ts";
 import { boolValue, byteCount, checkWatchCacheSizes, cidr, durationMs, FlagValueError, integerWithin, ipAddress, oneOf } from "./flag-values.ts";
+import { metricsFlags } from "./metrics-flags.ts";
 import { tlsFlags } from "./tls-flags.ts";
 
 export type LoggingFormat = "text" | "json";
@@ -193,6 +194,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
   ["Authentication flags", authenticationFlags],
   ["Authorization flags", authorizationFlags],
   ["Auditing flags", auditFlags],
+  ["Metrics flags", metricsFlags],
   [
     "API enablement flags",
     [

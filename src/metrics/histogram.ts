@@ -2,6 +2,11 @@
 import type { Sample } from "./exposition.ts";
 import { formatNumber } from "./exposition.ts";
 
+/** @returns so many bounds, each a multiple of the one before it */
+export function exponentialBounds(first: number, factor: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => first * factor ** index);
+}
+
 export class Histogram {
   readonly #bounds: readonly number[];
   /** Observations per bucket, the last one above all bounds. */

@@ -1,0 +1,86 @@
+/** Who was authenticated, and how long it took. Source: apiserver's endpoints/filters/metrics.go. */
+
+import type { Clock } from "../api/clock.ts";
+import { ApiError } from "../api/errors.ts";
+import type { Filter, RequestContext } from "../http/contract.ts";
+import { formatLabels, type Metric, type Sample } from "./exposition.ts";
+import { exponentialBounds, Histogram } from "./histogram.ts";
+
+export interface AuthenticationMetrics {
+  /** Counts what the filter that authenticates does. */
+  around(authenticate: Filter): Filter;
+  collect(): Metric[];
+}
+
+type Result = "success" | "failure" | "error";
+
+const bounds = exponentialBounds(0.001, 2, 15);
+
+export function authenticationMetrics(clock: Clock): AuthenticationMetrics {
+  const attempts: Record<Result, number> = { success: 0, failure: 0, error: 0 };
+  const durations: Record<Result, Histogram> = { success: new Histogram(bounds), failure: new Histogram(bounds), error: new Histogram(bounds) };
+  const users = new Map<string, number>();
+
+  const record = (result: Result, seconds: number): void => {
+    attempts[result]++;
+    durations[result].observe(seconds);
+  };
+  const succeeded = ({ user }: RequestContext, seconds: number): void => {
+    const name = userCategory(user.name);
+    users.set(name, (users.get(name) ?? 0) + 1);
+    record("success", seconds);
+  };
+  const failed = (context: RequestContext, error: unknown, seconds: number): never => {
+    if (error instanceof ApiError) record(hasCredentials(context) ? "error" : "failure", seconds);
+    throw error;
+  };
+  return {
+    around: (authenticate) => (context) => {
+      let pending: void | Promise<void>;
+      try {
+        pending = authenticate(context);
+      } catch (error) {
+        return failed(context, error, 0);
+      }
+      if (pending === undefined) return succeeded(context, 0); // What waited for nothing is not worth a look at the clock.
+      const startedAt = clock.now();
+      const seconds = (): number => (clock.now() - startedAt) / 1000;
+      return pending.then(
+        () => succeeded(context, seconds()),
+        (error: unknown) => failed(context, error, seconds()),
+      );
+    },
+    collect() {
+      const results = Object.keys(attempts) as Result[];
+      const tried = results.filter((result) => attempts[result] > 0);
+      const label = (name: string, value: string): string => formatLabels([name], [value]);
+      const counters = tried.map((result): Sample => ({ suffix: "", labels: label("result", result), value: attempts[result] }));
+      const latencies = tried.flatMap((result) => [...durations[result].samples(label("result", result))]);
+      const named = [...users].map(([name, value]): Sample => ({ suffix: "", labels: label("username", name), value }));
+      return [
+        metric("authentication_attempts", "counter", "Requests by what came of their authentication.", counters),
+        metric("authentication_duration_seconds", "histogram", "Seconds that authentication took, by what came of it.", latencies),
+        metric("authenticated_user_requests", "counter", "Authenticated requests, by the kind of name of their user.", named),
+      ];
+    },
+  };
+}
+
+function metric(name: string, type: Metric["type"], help: string, samples: Sample[]): Metric {
+  return { name, type, stability: "ALPHA", help, samples };
+}
+
+/** Whether something was wrong, rather than nothing there. */
+function hasCredentials({ exchange }: RequestContext): boolean {
+  return (
+    exchange.header("authorization") !== undefined || exchange.peerCertificate !== undefined || (exchange.webSocket?.bearerTokens.length ?? 0) > 0
+  );
+}
+
+const knownUsers = new Set(["admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"]);
+
+/** Names of users do not belong into metrics, and there is no end of them. */
+function userCategory(name: string): string {
+  if (knownUsers.has(name)) return name;
+  return name.includes("@") ? "email_id" : "other";
+}

@@ -1,0 +1,53 @@
+/** All metrics of a server. Parts that count for themselves get what they tell from here. */
+import { knownGates } from "../cli/feature-gates.ts";
+import { versionBody } from "../http/endpoints/version.ts";
+import { type AuthenticationMetrics, authenticationMetrics } from "../metrics/authentication-metrics.ts";
+import { featureMetrics } from "../metrics/feature-metrics.ts";
+import { createMetrics, type Metrics, type MetricsCollector, type MetricsSources } from "../metrics/metrics.ts";
+import { checkMetricsOptions } from "../metrics/options.ts";
+import { type ShowMetrics, shownMetrics } from "../metrics/shown-metrics.ts";
+import { type TokenMetrics, tokenMetrics } from "../metrics/token-metrics.ts";
+import type { ServerOptions } from "../options.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { Installer } from "../resource/install.ts";
+import type { Storage } from "../storage/contract.ts";
+
+/** @throws Error when an option, or the file it names, is not right */
+export async function metricsSettings({ metrics, logger }: ServerOptions): Promise<ShowMetrics> {
+  return shownMetrics(metrics, await checkMetricsOptions(metrics), logger);
+}
+
+export interface ServerMetrics extends Metrics {
+  readonly authentication: AuthenticationMetrics;
+  readonly tokens: TokenMetrics;
+  /** Adds what another part counts. */
+  add(collect: MetricsCollector): void;
+}
+
+interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pick<MetricsSources, "audit"> {
+  readonly storage: Pick<Storage, "sizeBytes">;
+  readonly installer: Pick<Installer, "caches">;
+}
+
+export function openMetrics(show: ShowMetrics, { audit, storage, installer, catalog, clock, gates }: Needs): ServerMetrics {
+  const authentication = authenticationMetrics(clock);
+  const tokens = tokenMetrics();
+  const features = featureMetrics(knownGates(), gates);
+  const collectors: MetricsCollector[] = [authentication.collect, tokens.collect, () => [features]];
+  const metrics = createMetrics(
+    clock,
+    {
+      audit,
+      collectors,
+      storageSizeBytes: () => storage.sizeBytes(),
+      build: versionBody(),
+      objectCounts: () =>
+        catalog.definitions().flatMap(({ group, resource, storage: form }) => {
+          const cache = form === undefined ? undefined : installer.caches().get(form.prefix);
+          return cache === undefined ? [] : [[{ group, resource }, cache.latest().size] as const];
+        }),
+    },
+    show,
+  );
+  return { ...metrics, authentication, tokens, add: (collect) => void collectors.push(collect) };
+}
