@@ -3,6 +3,7 @@ import type { AdmissionOptions } from "./admission/contract.ts";
 import type { Clock } from "./api/clock.ts";
 import type { Logger } from "./api/logger.ts";
 import type { AuditOptions } from "./audit/contract.ts";
+import type { OidcOptions } from "./authentication/configuration/contract.ts";
 import type { RequestHeaderOptions, TokenWebhookSettings } from "./authentication/contract.ts";
 import type { TlsOptions } from "./http/listener/contract.ts";
 import type { MetricsOptions } from "./metrics/contract.ts";
@@ -32,7 +33,14 @@ export interface ServerOptions {
   readonly requestHeader: RequestHeaderOptions;
   /** Whether secrets of the type bootstrap.kubernetes.io/token in kube-system hold bearer tokens. */
   readonly bootstrapTokenAuth: boolean;
-  readonly anonymousAuth: boolean;
+  /** Undefined is yes, and leaves it to `authenticationConfigFile` to say otherwise. */
+  readonly anonymousAuth: boolean | undefined;
+  /** An issuer whose tokens are accepted; `authenticationConfigFile` knows several, and more of each. */
+  readonly oidc: OidcOptions;
+  /** AuthenticationConfiguration of `apiserver.config.k8s.io`, followed while the server runs. */
+  readonly authenticationConfigFile: string | undefined;
+  /** EgressSelectorConfiguration of `apiserver.k8s.io`: ways to issuers that name one. */
+  readonly egressSelectorConfigFile: string | undefined;
   /** CSV of token, user name, user uid and groups. */
   readonly tokenAuthFile: string | undefined;
   readonly tokenWebhook: TokenWebhookSettings;

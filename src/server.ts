@@ -104,7 +104,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const open = openRequests({ clock, timeoutMs: options.requestTimeoutMs, expire: (context) => sendError(context, requestTimedOut(), logger) });
   undo.push(() => open.close());
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;
-  const identity = await openIdentity(settings.identity, options, { catalog, address, setup, gates });
+  const identity = await openIdentity(settings.identity, options, { catalog, address, setup, gates, metrics });
   undo.push(() => identity.close());
   const identify = metrics.authentication.around(identity.filter);
   const serve = createServe({

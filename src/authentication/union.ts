@@ -2,6 +2,7 @@
 import { unauthorized } from "../api/errors.ts";
 import { type UserInfo, withAuthenticatedGroup } from "../api/user.ts";
 import type { Exchange } from "../http/contract.ts";
+import type { AnonymousConfiguration } from "./configuration/configuration.ts";
 import type { Authenticated, Authenticator } from "./contract.ts";
 
 const anonymous: UserInfo = { name: "system:anonymous", uid: "", groups: ["system:unauthenticated"], extra: new Map() };
@@ -12,8 +13,9 @@ const anonymous: UserInfo = { name: "system:anonymous", uid: "", groups: ["syste
  */
 export function authenticate(
   authenticators: readonly Authenticator[],
-  { anonymousAuth }: { anonymousAuth: boolean },
+  { enabled, conditions }: AnonymousConfiguration,
 ): (exchange: Exchange, warnings: string[]) => UserInfo | Promise<UserInfo> {
+  const paths = new Set(conditions.map(({ path }) => path));
   const known = new WeakMap<UserInfo, UserInfo>();
   const complete = (user: UserInfo): UserInfo => {
     let whole = known.get(user);
@@ -35,8 +37,13 @@ export function authenticate(
       if (found === "refused") refused = true;
       else if (found !== undefined) return complete(found);
     }
-    if (refused || !anonymousAuth) throw unauthorized();
+    if (refused || !enabled || (paths.size > 0 && !paths.has(pathOf(exchange)))) throw unauthorized();
     return anonymous;
   };
   return (exchange, warnings) => next(exchange, warnings, 0, false);
+}
+
+/** Requests whose path cannot be read do not get here. */
+function pathOf({ target }: Exchange): string {
+  return decodeURIComponent(target.split("?", 1)[0] as string);
 }

@@ -2,6 +2,7 @@
 import { defaultOptions } from "../index.ts";
 import { boolValue, durationMs } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
+import { oidcFlags } from "./oidc-flags.ts";
 import { requestHeaderFlags } from "./request-header-flags.ts";
 
 export const authenticationFlags: readonly Flag[] = [
@@ -13,6 +14,21 @@ export const authenticationFlags: readonly Flag[] = [
       server.anonymousAuth = boolValue(text);
     },
   },
+  {
+    term: "--authentication-config <file>",
+    help: "File with an AuthenticationConfiguration: issuers of tokens, and where anonymous requests may go. Followed while the server runs; not together with --oidc-*, nor with --anonymous-auth when it says so itself.",
+    set: (text, { server }) => {
+      server.authenticationConfigFile = text === "" ? undefined : text;
+    },
+  },
+  {
+    term: "--egress-selector-config-file <file>",
+    help: "File with an EgressSelectorConfiguration: the ways to issuers whose configuration names a type of egress.",
+    set: (text, { server }) => {
+      server.egressSelectorConfigFile = text === "" ? undefined : text;
+    },
+  },
+  ...oidcFlags,
   {
     term: "--client-ca-file <file>",
     help: "PEM file with authorities; a client certificate signed by one of them identifies its common name, with its organizations as groups.",

@@ -6,6 +6,7 @@ import { tokenRequests } from "../apis/core/service-account-token.ts";
 import { bearerTokenAuthenticator } from "../authentication/bearer-token.ts";
 import { bootstrapTokenAuthenticator } from "../authentication/bootstrap-token.ts";
 import { clientCertificateAuthenticator } from "../authentication/client-certificate.ts";
+import type { AuthenticationSettings } from "../authentication/configuration/settings.ts";
 import type { Authenticator, TokenAuthenticator } from "../authentication/contract.ts";
 import { isCredentialHeader } from "../authentication/credential-headers.ts";
 import { requestHeaderAuthenticator } from "../authentication/request-header.ts";
@@ -31,11 +32,13 @@ import { authenticationFilter } from "../http/filters/authentication.ts";
 import type { PathRoute } from "../http/serve.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import { type JwtNeeds, jwtSettings, openJwt } from "./jwt.ts";
 import { openTokenWebhook } from "./token-webhook.ts";
 
 /** What the options say, checked before anything is opened. */
 export interface IdentitySettings {
   readonly tokenFile: readonly TokenAuthenticator[];
+  readonly jwt: AuthenticationSettings;
   /** What a token must be for. */
   readonly audiences: readonly string[];
 }
@@ -58,6 +61,7 @@ export async function identitySettings(options: ServerOptions): Promise<Identity
   checkServiceAccountOptions(options.serviceAccountIssuers, options.serviceAccountMaxTokenExpirationMs);
   const { tokenAuthFile, apiAudiences, serviceAccountIssuers } = options;
   return {
+    jwt: await jwtSettings(options),
     tokenFile: tokenAuthFile === undefined ? [] : [tokenFileAuthenticator(await readFile(tokenAuthFile, "utf8"), tokenAuthFile)],
     audiences: apiAudiences.length > 0 ? apiAudiences : serviceAccountIssuers,
   };
@@ -65,12 +69,17 @@ export async function identitySettings(options: ServerOptions): Promise<Identity
 
 interface Needs extends Pick<RegistryContext, "catalog" | "gates"> {
   readonly setup: Pick<ServingSetup, "clientAuthorities" | "proxyAuthorities">;
+  readonly metrics: JwtNeeds["metrics"];
   /** Host and port that others reach this server by, once it listens. */
   readonly address: () => string;
 }
 
 /** @throws Error that names the file of keys that cannot be read, or has none */
-export async function openIdentity(settings: IdentitySettings, options: ServerOptions, { catalog, address, setup, gates }: Needs): Promise<Identity> {
+export async function openIdentity(
+  settings: IdentitySettings,
+  options: ServerOptions,
+  { catalog, address, setup, gates, metrics }: Needs,
+): Promise<Identity> {
   const { clock, logger } = options;
   const { tokenFile, audiences } = settings;
   for (const warning of checkRequestHeaderOptions(options.requestHeader, { uids: gates.enabled("RemoteRequestHeaderUID") })) logger.warn(warning);
@@ -87,12 +96,22 @@ export async function openIdentity(settings: IdentitySettings, options: ServerOp
   });
   const bootstrap = options.bootstrapTokenAuth ? [forOwnAudiences(bootstrapTokenAuthenticator({ live, clock }), audiences)] : [];
   const webhook = await openTokenWebhook(options.tokenWebhook, { clock, logger, audiences, observer: undefined });
+  const jwt = await openJwt(settings.jwt, options, { gates, metrics });
   // In upstream's order: what is here first, what others must be asked for last.
-  const methods = [...tokenFile.map((one) => forOwnAudiences(one, audiences)), accounts, ...bootstrap, ...webhook.authenticators];
+  const methods = [
+    ...tokenFile.map((one) => forOwnAudiences(one, audiences)),
+    accounts,
+    ...bootstrap,
+    forOwnAudiences(jwt.authenticate, audiences),
+    ...webhook.authenticators,
+  ];
   const authenticateToken = tokenCache(tokenUnion(methods), { clock });
   return {
     filter: authenticationFilter(
-      authenticate([...certificateAuthenticators(options, { setup, gates }), bearerTokenAuthenticator(authenticateToken, audiences)], options),
+      authenticate(
+        [...certificateAuthenticators(options, { setup, gates }), bearerTokenAuthenticator(authenticateToken, audiences)],
+        settings.jwt.anonymous,
+      ),
       { isCredential: isCredentialHeader(options.requestHeader), endUnknown: gates.enabled("UnauthenticatedHTTP2DOSMitigation") },
     ),
     reviewed: { authenticate: authenticateToken, audiences },
@@ -106,7 +125,10 @@ export async function openIdentity(settings: IdentitySettings, options: ServerOp
     }),
     issueForSecret: (namespace, account, secret) => issuer.issueForSecret(secretTokenClaims(namespace, account, secret)),
     routes: issuerRoutes(options, keys, address),
-    close: webhook.close,
+    close() {
+      webhook.close();
+      jwt.close();
+    },
   };
 }
 
