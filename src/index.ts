@@ -46,6 +46,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   serviceAccountMaxTokenExpirationMs: 0,
   serviceAccountExtendTokenExpiration: true,
   authorizationModes: [],
+  authorization: { configFile: undefined, webhook: {} },
   admission: defaultAdmissionOptions,
   audit: defaultAuditOptions,
   metrics: defaultMetricsOptions,

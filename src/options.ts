@@ -3,6 +3,7 @@ import type { AdmissionOptions } from "./admission/contract.ts";
 import type { Clock } from "./api/clock.ts";
 import type { Logger } from "./api/logger.ts";
 import type { AuditOptions } from "./audit/contract.ts";
+import type { AuthorizationOptions } from "./authorization/contract.ts";
 import type { OidcOptions } from "./authentication/configuration/contract.ts";
 import type { RequestHeaderOptions, TokenWebhookSettings } from "./authentication/contract.ts";
 import type { TlsOptions } from "./http/listener/contract.ts";
@@ -59,12 +60,14 @@ export interface ServerOptions {
   /** Whether the tokens of pods that live about an hour are good for a year, for clients that do not read them again. */
   readonly serviceAccountExtendTokenExpiration: boolean;
   /**
-   * ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, in the order they are asked. None: Node, RBAC.
+   * ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook, in the order they are asked. None: Node, RBAC.
    * system:masters may do all in any case.
    */
   readonly authorizationModes: readonly string[];
   /** Of the mode ABAC: a policy in JSON per line. */
   readonly authorizationPolicyFile?: string;
+  /** Webhooks, and authorizers by a file. */
+  readonly authorization: AuthorizationOptions;
   readonly admission: AdmissionOptions;
   readonly audit: AuditOptions;
   readonly metrics: MetricsOptions;

@@ -89,7 +89,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const metrics = openMetrics(settings.metrics, { audit: audit.counts, storage, installer, catalog, clock, gates });
   const serviceAddresses = openServiceAddresses({ catalog, clock, range });
   undo.push(() => serviceAddresses.close());
-  const access = openAccess(settings.access, { catalog, clock, gates, logger });
+  const access = await openAccess(settings.access, { catalog, clock, gates, logger, metrics });
   undo.push(() => access.close());
   const { authorize, rbac } = access;
   const admission = createAdmission([
@@ -114,7 +114,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
       audit.filters?.authentication(identify) ?? identify,
       ...(audit.filters === undefined ? [] : [audit.filters.filter]),
       impersonationFilter(authorize, { constrained: gates.enabled("ConstrainedImpersonation") }),
-      authorizationFilter(authorize),
+      authorizationFilter(authorize, { attempted: access.attempted, clock }),
     ],
     registry,
     endpoints: resourceEndpoints({ watches, clock, access, identity }),

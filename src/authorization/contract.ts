@@ -44,6 +44,8 @@ export interface AuthorizationOptions {
 
 /** What is counted of authorization; histograms are the observer's. Source: upstream's authorization metrics. */
 export interface AuthorizationObserver {
+  /** Of a request. */
+  attempted(decision: Decision, durationMs: number): void;
   /** Of an authorizer, counted up by the chain: what it decided, but for no opinions. */
   decisions(type: string, name: string): DecisionCounts;
   /** One call of a webhook. */

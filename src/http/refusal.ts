@@ -3,12 +3,16 @@ import { type ApiError, forbidden } from "../api/errors.ts";
 import type { AuthorizationAttributes } from "../authorization/contract.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 
-/** Nor may a browser take the text, which repeats what the client sent, for a page. */
 const markup: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+
+/** No browser may take a text, which repeats what the client sent, for a page. */
+export function withoutMarkup(text: string): string {
+  return text.replace(/[&<>]/g, (character) => markup[character] as string);
+}
 
 export function refusal(attributes: AuthorizationAttributes, reason: string): ApiError {
   const { group, resource, name, isResourceRequest } = attributes;
-  const what = deniedAction(attributes).replace(/[&<>]/g, (character) => markup[character] as string);
+  const what = withoutMarkup(deniedAction(attributes));
   const why = reason === "" ? what : `${what}: ${reason}`;
   return forbidden(isResourceRequest ? { group, resource } : { group: "", resource: "" }, isResourceRequest ? name : "", why);
 }

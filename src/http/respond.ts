@@ -62,13 +62,18 @@ export function sendRawJson(context: RequestContext, code: number, body: object)
 
 /** Upstream's answer for a path that nothing is registered for. */
 export function pathNotFound(context: RequestContext): void {
+  sendText(context, 404, "404 page not found");
+}
+
+/** A line of text, which no browser may take for anything else. */
+export function sendText(context: RequestContext, status: number, text: string): void {
   const headers = {
     "audit-id": context.auditId,
     "cache-control": "no-cache, private",
     "content-type": "text/plain; charset=utf-8",
     "x-content-type-options": "nosniff",
   };
-  context.exchange.respond(404, headers, Buffer.from("404 page not found\n"));
+  context.exchange.respond(status, headers, Buffer.from(`${text}\n`));
 }
 
 export interface StatusBody {

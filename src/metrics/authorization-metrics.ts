@@ -1,17 +1,19 @@
 /** What is counted of authorization. Source: upstream's authorization/metrics, authorization/cel and authorizer/webhook/metrics. */
 import type { AuthorizationObserver, DecisionCounts } from "../authorization/contract.ts";
 import { formatLabels, type Metric, type MetricType, type Sample } from "./exposition.ts";
-import { Histogram } from "./histogram.ts";
+import { exponentialBounds, Histogram } from "./histogram.ts";
 
 export interface AuthorizationMetrics extends AuthorizationObserver {
   collect(): Metric[];
 }
 
+const attemptBounds = exponentialBounds(0.001, 2, 15);
 const webhookBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const conditionBounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
 
 /** The series are as many as authorizers were ever configured. */
 export function authorizationMetrics(): AuthorizationMetrics {
+  const attempts = new Map<string, Attempts>();
   const decisions = new Map<string, { readonly type: string; readonly name: string; readonly counts: DecisionCounts }>();
   const calls = new Counter();
   const durations = new Histograms(webhookBounds);
@@ -20,6 +22,16 @@ export function authorizationMetrics(): AuthorizationMetrics {
   const excluded = new Counter();
   const failed = new Counter();
   return {
+    attempted({ decision, error }, durationMs) {
+      const result = decision === "allow" ? "allowed" : error !== undefined ? "error" : decision === "deny" ? "denied" : "no-opinion";
+      let of = attempts.get(result);
+      if (of === undefined) {
+        of = { count: 0, durations: new Histogram(attemptBounds) };
+        attempts.set(result, of);
+      }
+      of.count++;
+      of.durations.observe(durationMs / 1000);
+    },
     decisions(type, name) {
       const key = `${type}/${name}`;
       const known = decisions.get(key) ?? { type, name, counts: { allowed: 0, denied: 0 } };
@@ -39,6 +51,7 @@ export function authorizationMetrics(): AuthorizationMetrics {
       if (outcome === "failed") failed.count(labels);
     },
     collect: () => [
+      ...attemptMetrics(attempts),
       metric("decisions_total", "counter", "Requests that an authorizer allowed or denied.", decisionSamples(decisions.values())),
       metric("webhook_evaluations_total", "counter", "Calls of authorization webhooks.", calls.samples()),
       metric("webhook_duration_seconds", "histogram", "How long calls of authorization webhooks took.", durations.samples()),
@@ -53,6 +66,28 @@ export function authorizationMetrics(): AuthorizationMetrics {
       metric("match_condition_evaluation_errors_total", "counter", "Requests for which match conditions could not be evaluated.", failed.samples()),
     ],
   };
+}
+
+interface Attempts {
+  count: number;
+  readonly durations: Histogram;
+}
+
+function attemptMetrics(attempts: ReadonlyMap<string, Attempts>): Metric[] {
+  const label = (result: string): string => formatLabels(["result"], [result]);
+  const counts = [...attempts].map(([result, { count }]): Sample => ({ suffix: "", labels: label(result), value: count }));
+  const durations = [...attempts].flatMap(([result, of]) => [...of.durations.samples(label(result))]);
+  const stability = "ALPHA";
+  return [
+    { name: "authorization_attempts_total", type: "counter", stability, help: "Requests by what came of their authorization.", samples: counts },
+    {
+      name: "authorization_duration_seconds",
+      type: "histogram",
+      stability,
+      help: "Seconds that authorization took, by what came of it.",
+      samples: durations,
+    },
+  ];
 }
 
 function metric(name: string, type: MetricType, help: string, samples: Sample[]): Metric {

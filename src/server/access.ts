@@ -1,76 +1,128 @@
 /** All of authorization, from the options to the one question the server asks. */
 import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import type { FeatureGates } from "../api/feature-gates.ts";
+import { serverIdentity } from "../api/server-identity.ts";
 import { type AbacPolicy, parseAbacPolicies } from "../authorization/abac/policy-file.ts";
-import type { Authorizer } from "../authorization/contract.ts";
-import {
-  type AuthorizationMode,
-  abacModule,
-  alwaysAllowModule,
-  alwaysDenyModule,
-  authorizerOf,
-  nodeModule,
-  parseAuthorizationModes,
-  rbacModule,
-  ruleResolverOf,
-} from "../authorization/modes.ts";
+import { type Chain, openChain } from "../authorization/chain.ts";
+import { parseAuthorizationConfiguration } from "../authorization/configuration/configuration.ts";
+import type { AuthorizationConfiguration, AuthorizerType, WebhookConfiguration } from "../authorization/configuration/contract.ts";
+import { checkExclusive, configurationOfFlags } from "../authorization/configuration/flags.ts";
+import { followConfiguration } from "../authorization/configuration/follow-configuration.ts";
+import type { AuthorizationObserver } from "../authorization/contract.ts";
+import { type AuthorizationModule, abacModule, alwaysAllowModule, alwaysDenyModule, nodeModule, rbacModule } from "../authorization/modes.ts";
 import { followRelations } from "../authorization/node/follow-relations.ts";
-import { NodeRelations } from "../authorization/node/relations.ts";
 import { type FollowedPolicy, followPolicy } from "../authorization/rbac/follow-policy.ts";
+import { openWebhook } from "../authorization/webhook/open-webhook.ts";
 import { nodeRules } from "../boot/rbac/policy.ts";
+import { authorizationMetrics } from "../metrics/authorization-metrics.ts";
+import { reloadMetrics } from "../metrics/reload-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import { builtinSchema } from "../resource/builtin-schemas.ts";
+import type { ServerMetrics } from "./metrics.ts";
 
 /** What the options say, checked before anything is opened. */
 export interface AccessSettings {
-  readonly modes: readonly AuthorizationMode[];
+  readonly configuration: AuthorizationConfiguration;
+  /** What the configuration was read from, if it stands in a file. */
+  readonly source: { readonly file: string; readonly content: Buffer } | undefined;
   readonly abacPolicies: readonly AbacPolicy[];
 }
 
-export interface Access {
-  readonly authorize: Authorizer;
-  readonly rulesOf: ReturnType<typeof ruleResolverOf>;
+export interface Access extends Pick<Chain, "authorize" | "rulesOf"> {
+  /** Counts what comes of requests. */
+  readonly attempted: AuthorizationObserver["attempted"];
   /** The roles and bindings, as the indexes of RBAC have them. */
   readonly rbac: FollowedPolicy;
   close(): void;
 }
 
 /** @throws Error when an option is not valid, or a file is not right */
-export async function accessSettings(options: ServerOptions): Promise<AccessSettings> {
-  const modes = parseAuthorizationModes(options.authorizationModes);
-  return { modes, abacPolicies: await readAbacPolicies(options.authorizationPolicyFile, modes) };
+export async function accessSettings({ authorizationModes, authorizationPolicyFile, authorization }: ServerOptions): Promise<AccessSettings> {
+  checkExclusive(authorizationModes, authorization);
+  const { configFile: file } = authorization;
+  const source = file === undefined ? undefined : { file, content: await readFile(file) };
+  const configuration =
+    source === undefined
+      ? configurationOfFlags(authorizationModes, authorizationPolicyFile, authorization)
+      : parseAuthorizationConfiguration(source.content);
+  return { configuration, source, abacPolicies: has(configuration, "ABAC") ? await readAbacPolicies(authorizationPolicyFile) : [] };
 }
 
-/** @throws Error when the mode and its file are not given together, or the file is not right */
-async function readAbacPolicies(file: string | undefined, modes: readonly AuthorizationMode[]): Promise<AbacPolicy[]> {
-  if (file === undefined && modes.includes("ABAC")) throw new Error("authorization-mode ABAC's authorization policy file not passed");
-  if (file !== undefined && !modes.includes("ABAC")) throw new Error("cannot specify --authorization-policy-file without mode ABAC");
-  return file === undefined ? [] : parseAbacPolicies(await readFile(file, "utf8"), file);
+function has({ authorizers }: AuthorizationConfiguration, type: AuthorizerType): boolean {
+  return authorizers.some((authorizer) => authorizer.type === type);
+}
+
+/** @throws Error when there is none, or it is not right */
+async function readAbacPolicies(file: string | undefined): Promise<AbacPolicy[]> {
+  if (file === undefined) throw new Error("authorization-mode ABAC's authorization policy file not passed");
+  return parseAbacPolicies(await readFile(file, "utf8"), file);
 }
 
 interface Needs extends Pick<RegistryContext, "catalog" | "clock"> {
   readonly gates: FeatureGates;
   readonly logger: ServerOptions["logger"];
+  readonly metrics: Pick<ServerMetrics, "add">;
 }
 
-export function openAccess({ modes, abacPolicies }: AccessSettings, { catalog, clock, gates, logger }: Needs): Access {
-  const rbac = followPolicy({ catalog, clock, logger });
-  const nodes = modes.includes("Node") ? followRelations({ catalog, clock, logger }) : undefined;
-  const modules = {
-    ABAC: abacModule(abacPolicies),
+/** @throws Error for an authorizer that cannot be had */
+export async function openAccess(settings: AccessSettings, needs: Needs): Promise<Access> {
+  const { configuration } = settings;
+  const observer = authorizationMetrics();
+  needs.metrics.add(observer.collect);
+  const rbac = followPolicy(needs);
+  const nodes = has(configuration, "Node") ? followRelations(needs) : undefined;
+  const modules: Partial<Record<AuthorizerType, AuthorizationModule>> = {
     AlwaysAllow: alwaysAllowModule,
     AlwaysDeny: alwaysDenyModule,
-    Node: nodeModule(nodes?.relations ?? new NodeRelations(), { rules: nodeRules(gates), enabled: gates.enabled }),
-    RBAC: rbacModule(rbac.policy),
+    ...(has(configuration, "ABAC") && { ABAC: abacModule(settings.abacPolicies) }),
+    ...(nodes && { Node: nodeModule(nodes.relations, { rules: nodeRules(needs.gates), enabled: needs.gates.enabled }) }),
+    ...(has(configuration, "RBAC") && { RBAC: rbacModule(rbac.policy) }),
   };
-  const chosen = modes.map((mode) => modules[mode]);
-  return {
-    authorize: authorizerOf(chosen),
-    rulesOf: ruleResolverOf(chosen),
-    rbac,
-    close() {
-      rbac.stop();
-      nodes?.stop();
-    },
+  const stop = (): void => {
+    rbac.stop();
+    nodes?.stop();
   };
+  try {
+    const { authorize, rulesOf, close } = await openChains(settings, modules, { ...needs, observer });
+    return {
+      attempted: observer.attempted,
+      authorize,
+      rulesOf,
+      rbac,
+      close() {
+        close();
+        stop();
+      },
+    };
+  } catch (error) {
+    stop();
+    throw error;
+  }
+}
+
+/** One chain, or one after the other as the file changes. */
+async function openChains(
+  { configuration, source }: AccessSettings,
+  modules: Partial<Record<AuthorizerType, AuthorizationModule>>,
+  needs: Needs & { readonly observer: AuthorizationObserver },
+): Promise<Chain> {
+  const { gates, clock, logger, metrics, observer } = needs;
+  const openNamed = (name: string, webhook: WebhookConfiguration) =>
+    openWebhook({
+      name,
+      configuration: webhook,
+      schema: builtinSchema(`io.k8s.api.authorization.${webhook.subjectAccessReviewVersion}.SubjectAccessReview`),
+      selectors: gates.enabled("AuthorizeWithSelectors"),
+      observer,
+      clock,
+      logger,
+    });
+  const open = (next: AuthorizationConfiguration): Promise<Chain> => openChain(next, { modules, openWebhook: openNamed, observer });
+  const chain = await open(configuration);
+  if (source === undefined) return chain;
+  const reloads = reloadMetrics("authorization", { clock, identity: serverIdentity(hostname()) });
+  metrics.add(reloads.collect);
+  return followConfiguration({ ...source, configuration, chain, open, reloads, clock, logger });
 }

@@ -126,8 +126,9 @@ function subjectOf({ user = "", uid = "", groups = [], extra = {} }: Part): User
 }
 
 async function decide(authorize: Authorizer, sent: KubeObject, user: UserInfo): Promise<KubeObject> {
-  const { decision, reason } = await authorize(attributesOf(sent.spec, user));
-  const problem = ignoredSelectors(sent.spec.resourceAttributes ?? {});
+  const { decision, reason, error } = await authorize(attributesOf(sent.spec, user));
+  const ignored = ignoredSelectors(sent.spec.resourceAttributes ?? {});
+  const problem = [error ?? "", ignored].filter((text) => text !== "").join("; ");
   sent.status = {
     allowed: decision === "allow",
     ...(decision === "deny" && { denied: true }),

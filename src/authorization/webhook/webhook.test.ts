@@ -138,6 +138,7 @@ function webhook(answer: (call: number) => WebhookAnswer, { configuration: chang
     schema: builtinSchema(`io.k8s.api.authorization.${whole.subjectAccessReviewVersion}.SubjectAccessReview`),
     selectors: true,
     observer: {
+      attempted() {},
       decisions: () => ({ allowed: 0, denied: 0 }),
       webhookCalled: (name, result) => seen.events.push(`${name} called: ${result}`),
       webhookFailedOpen: (name, result) => seen.events.push(`${name} failed open: ${result}`),

@@ -1,24 +1,51 @@
 /** Asks whether the caller may do this. Source: access-control §5.3, §7. */
-import type { AuthorizationAttributes, Authorizer, Decision } from "../../authorization/contract.ts";
+import { type Clock, systemClock } from "../../api/clock.ts";
+import { plainError } from "../../api/errors.ts";
+import type { AuthorizationAttributes, AuthorizationObserver, Authorizer, Decision } from "../../authorization/contract.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import type { Filter, RequestContext } from "../contract.ts";
-import { refusal } from "../refusal.ts";
+import { refusal, withoutMarkup } from "../refusal.ts";
+import { sendText } from "../respond.ts";
 
-/** @throws ApiError 403 with upstream's text */
-export function authorizationFilter(authorize: Authorizer): Filter {
+/** Told of each request what came of it, and by which clock. */
+export interface Attempts extends Pick<AuthorizationObserver, "attempted"> {
+  readonly clock: Clock;
+}
+
+const unobserved: Attempts = { attempted() {}, clock: systemClock };
+
+/** @throws ApiError 403 with upstream's text, 500 when it could not be found out */
+export function authorizationFilter(authorize: Authorizer, { attempted, clock } = unobserved): Filter {
   return (context) => {
     const attributes = attributesOf(context);
     const answer = authorize(attributes);
-    if (answer instanceof Promise) return answer.then((decision) => check(context, attributes, decision));
-    return check(context, attributes, answer);
+    if (!(answer instanceof Promise)) {
+      attempted(answer, 0); // What waited for nothing is not worth a look at the clock.
+      return check(context, attributes, answer);
+    }
+    const since = clock.now();
+    return answer.then((decision) => {
+      attempted(decision, clock.now() - since);
+      return check(context, attributes, decision);
+    });
   };
 }
 
-function check(context: RequestContext, attributes: AuthorizationAttributes, { decision, reason }: Decision): undefined {
+function check(context: RequestContext, attributes: AuthorizationAttributes, { decision, reason, error }: Decision): undefined {
+  if (decision !== "allow" && error !== undefined) return fail(context, error);
   context.audit?.annotate("authorization.k8s.io/decision", decision === "allow" ? "allow" : "forbid");
   context.audit?.annotate("authorization.k8s.io/reason", reason);
   if (decision === "allow") return;
   context.headers["x-content-type-options"] = "nosniff";
   throw refusal(attributes, reason);
+}
+
+/** The answer is text, not a Status; what is thrown says that there is nothing more to do. */
+function fail(context: RequestContext, error: string): never {
+  context.audit?.annotate("authorization.k8s.io/reason", "internal error");
+  const text = `Internal Server Error: ${quoteGo(context.exchange.target)}: ${error}`;
+  sendText(context, 500, withoutMarkup(text));
+  throw plainError(text);
 }
 
 export function attributesOf({ info, user }: RequestContext): AuthorizationAttributes {
