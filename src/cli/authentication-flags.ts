@@ -8,8 +8,7 @@ import { requestHeaderFlags } from "./request-header-flags.ts";
 export const authenticationFlags: readonly Flag[] = [
   {
     term: "--anonymous-auth [bool]",
-    help: "Lets requests without credentials pass as system:anonymous of the group system:unauthenticated.",
-    shown: "true",
+    help: "Lets requests without credentials pass as system:anonymous of the group system:unauthenticated. If unset, true, unless --authentication-config says otherwise.",
     set: (text, { server }) => {
       server.anonymousAuth = boolValue(text);
     },
