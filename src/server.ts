@@ -18,6 +18,7 @@ import { parseFeatureGates } from "./cli/feature-gates.ts";
 import { formatKubeconfig } from "./cli/kubeconfig.ts";
 import { parseRuntimeConfig } from "./cli/runtime-config.ts";
 import { servingSetup } from "./cli/serving-setup.ts";
+import { clusterTrustController } from "./controllers/cluster-trust.ts";
 import { enabledControllers } from "./controllers/enabled.ts";
 import { openWatches } from "./http/endpoints/open-watches.ts";
 import { authorizationFilter } from "./http/filters/authorization.ts";
@@ -140,7 +141,6 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     logger,
   });
   undo.push(() => listener.close());
-  setup.follow(() => listener.replaceCertificates(setup.material()));
 
   await ensureBootState(registry, { ...options, advertiseAddress: advertisedAddress(options), port: listener.port });
   await ensureRbacPolicy(registry);
@@ -155,6 +155,13 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     issueForSecret: identity.issueForSecret,
   });
   for (const controller of controllers) undo.push(() => controller.stop());
+  const trust = clusterTrustController({ registry, logger, trust: { ...options, ...setup } });
+  trust.start();
+  undo.push(() => trust.stop());
+  setup.follow(() => {
+    listener.replaceCertificates(setup.material());
+    trust.look();
+  });
   state.booted = true;
 
   const url = `https://${hostOf(options.bindAddress)}:${listener.port}`;
@@ -170,7 +177,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     watches.endAll();
     await open.idle(drainMs);
     open.close();
-    await Promise.all(controllers.map((controller) => controller.stop()));
+    await Promise.all([trust, ...controllers].map((controller) => controller.stop()));
     await listener.close();
     serviceAddresses.close();
     access.close();

@@ -1,0 +1,195 @@
+/**
+ * Tells other servers, in a ConfigMap, by whom clients and proxies are to be authenticated. What other servers have written stays: they may know
+ * others. Source: upstream's clusterauthenticationtrust controller.
+ */
+import type { X509Certificate } from "node:crypto";
+import { ApiError } from "../api/errors.ts";
+import type { Logger } from "../api/logger.ts";
+import type { KubeObject } from "../api/object.ts";
+import { loopbackUser } from "../api/system-user.ts";
+import type { RequestHeaderOptions } from "../authentication/contract.ts";
+import { deepEqual } from "../lib/json/values.ts";
+import type { Authorities } from "../lib/x509/authorities.ts";
+import { formatCertificates, parseCertificates } from "../lib/x509/pem.ts";
+import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
+import { create } from "../registry/create.ts";
+import { deleteOne } from "../registry/delete.ts";
+import { update } from "../registry/update.ts";
+import type { Resolved, ResourceStore } from "../resource/contract.ts";
+import { type Follower, followCache } from "../watch-cache/follow.ts";
+import type { Controller } from "./contract.ts";
+import { openWorkQueue } from "./work-queue.ts";
+
+export interface ClusterTrust {
+  clientAuthorities(): Authorities;
+  /** Undefined when there is no proxy. */
+  readonly proxyAuthorities: (() => Authorities) | undefined;
+  readonly requestHeader: RequestHeaderOptions;
+}
+
+export interface ClusterTrustOptions {
+  readonly registry: RegistryContext;
+  readonly logger: Logger;
+  readonly trust: ClusterTrust;
+}
+
+export interface ClusterTrustController extends Controller {
+  /** The authorities have changed. */
+  look(): void;
+}
+
+const namespace = "kube-system";
+const name = "extension-apiserver-authentication";
+const writer = "kube-apiserver";
+/** Written again from time to time, since certificates expire. */
+const againMs = 60_000;
+/** For clocks that are behind. */
+const expiredMs = 5 * 60_000;
+const firstDelayMs = 50;
+const delayMaxMs = 5_000;
+
+export function clusterTrustController({ registry, logger, trust }: ClusterTrustOptions): ClusterTrustController {
+  const target = registry.catalog.find("", "v1", "configmaps");
+  const store = target?.resource.store;
+  if (target === undefined || store === undefined) return { start() {}, look() {}, stop: async () => {} };
+  const key = store.keyOf(namespace, name);
+  const queue = openWorkQueue({
+    clock: registry.clock,
+    async reconcile() {
+      await write(registry, trust, { target, store });
+      return true;
+    },
+    failed: (_key, error) => logger.warn("who is to be trusted could not be written, will be tried again", { error: String(error) }),
+    concurrency: 1,
+    keysMax: 1,
+    firstDelayMs,
+    delayMaxMs,
+  });
+  const look = (): void => void queue.add(name);
+  let follower: Follower | undefined;
+  let cancelTimer = (): void => {};
+  const again = (): void => {
+    look();
+    cancelTimer = registry.clock.after(againMs, again);
+  };
+  return {
+    look,
+    start() {
+      again();
+      const ours = (entry: { readonly key: string }): void => {
+        if (entry.key === key) look();
+      };
+      follower = followCache({
+        cache: store.cache,
+        prefix: key,
+        clock: registry.clock,
+        set: ours,
+        gone: ours,
+        known: () => [],
+        missing() {},
+        relisted: look,
+        failed: (error) => logger.warn("who is to be trusted could not be read", { error: String(error) }),
+      });
+    },
+    async stop() {
+      cancelTimer();
+      follower?.stop();
+      await queue.stop();
+    },
+  };
+}
+
+interface Place {
+  readonly target: Resolved;
+  readonly store: ResourceStore;
+}
+
+async function write(registry: RegistryContext, trust: ClusterTrust, { target, store }: Place): Promise<void> {
+  const entry = (await store.cache.current()).get(store.keyOf(namespace, name));
+  const found = entry && store.decode(entry);
+  const now = registry.clock.now();
+  if (found !== undefined && deepEqual(trustData(found.data ?? {}, trust, now), found.data ?? {})) return;
+  const request = (objectName: string): WriteRequest => ({
+    target,
+    namespace,
+    name: objectName,
+    subresource: "",
+    user: loopbackUser,
+    dryRun: false,
+    fieldManager: writer,
+    userAgent: writer,
+    warnings: [],
+  });
+  const decode = (): KubeObject => ({ kind: "ConfigMap", apiVersion: "v1", metadata: { name, namespace }, data: trustData({}, trust, now) });
+  if (found === undefined) return void (await create(registry, { ...request(""), decode }));
+  try {
+    await update(registry, {
+      ...request(name),
+      next(current) {
+        const object = current?.() ?? decode();
+        object.data = trustData(object.data ?? {}, trust, now);
+        return object;
+      },
+    });
+  } catch (error) {
+    if (isTooLarge(error)) await deleteOne(registry, { ...request(name), options: { dryRun: false } }); // It begins anew with what is ours.
+    throw error;
+  }
+}
+
+function isTooLarge(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  return error.status.code === 413 || (error.status.reason === "Invalid" && (error.status.message ?? "").includes("Too long"));
+}
+
+type Data = Readonly<Record<string, string>>;
+
+/** @throws Error when what stands there cannot be read: then nothing is written over it */
+function trustData(found: Data, { clientAuthorities: clients, proxyAuthorities: proxies, requestHeader }: ClusterTrust, now: number): Data {
+  const list = (key: string, own: readonly string[]): [string, string] => [key, formatList([...parseList(found[key]), ...own])];
+  const certificates = (key: string, own: readonly X509Certificate[]): [string, string][] => {
+    const pem = certificatesOf([...(found[key] ? parseCertificates(found[key]) : []), ...own], now);
+    return pem === "" ? [] : [[key, pem]];
+  };
+  const ofClients = certificates("client-ca-file", clients().certificates);
+  const ofProxies = certificates("requestheader-client-ca-file", proxies?.().certificates ?? []);
+  if (ofProxies.length === 0) return Object.fromEntries(ofClients);
+  const headers = proxies === undefined ? none : requestHeader;
+  const uids = list("requestheader-uid-headers", headers.uidHeaders);
+  return Object.fromEntries([
+    ...ofClients,
+    list("requestheader-username-headers", headers.usernameHeaders),
+    ...(uids[1] === "[]" ? [] : [uids]),
+    list("requestheader-group-headers", headers.groupHeaders),
+    list("requestheader-extra-headers-prefix", headers.extraHeaderPrefixes),
+    ...ofProxies,
+    list("requestheader-allowed-names", headers.allowedNames),
+  ]);
+}
+
+const none: Omit<RequestHeaderOptions, "clientCaFile"> = {
+  allowedNames: [],
+  usernameHeaders: [],
+  uidHeaders: [],
+  groupHeaders: [],
+  extraHeaderPrefixes: [],
+};
+
+function parseList(text: string | undefined): readonly string[] {
+  if (text === undefined || text === "") return [];
+  const list: unknown = JSON.parse(text);
+  if (!Array.isArray(list) || list.some((one) => typeof one !== "string")) throw new Error("a list of names is no list of texts");
+  return list;
+}
+
+/** Each once, as Go writes JSON. */
+function formatList(names: readonly string[]): string {
+  const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify([...new Set(names)]).replace(/[<>&\u2028\u2029]/g, escaped);
+}
+
+/** Each once, without those that have expired. */
+function certificatesOf(certificates: readonly X509Certificate[], now: number): string {
+  const good = certificates.filter(({ validToDate }) => validToDate.getTime() > now - expiredMs);
+  return formatCertificates([...new Map(good.map((one) => [one.fingerprint256, one])).values()]);
+}
