@@ -315,7 +315,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
 
 function newCommand(draft: Draft): Command {
   const command = new Command("coxswain")
-    .description("A Kubernetes 1.36 API server with an embedded store. `coxswain cel --help`: tries out and checks expressions of rules.")
+    .description("A Kubernetes 1.36 API server with an embedded store. `coxswain cel --help`: tries out and checks expressions of rules. `coxswain auth --help`: why somebody may do something, or may not.")
     .usage("[flags]")
     .helpOption(false)
     .allowExcessArguments(false)

@@ -1,0 +1,250 @@
+/** The command against a real server, and against one that answers otherwise. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { rawClient } from "../../testing/raw-client.ts";
+import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
+import { authCommand } from "./command.ts";
+import { explain } from "./explain.ts";
+import { decidedBy, isAllowed } from "./explanation.ts";
+import { formatJson, formatText } from "./format.ts";
+import { userNamed } from "./question.ts";
+import type { Sender } from "./server.ts";
+
+const group = "rbac.authorization.k8s.io";
+let server: TestServer;
+
+before(async () => {
+  server = await startTestServer();
+  const admin = rawClient(server.kubeconfig);
+  const post = async (path: string, body: object): Promise<void> => {
+    assert.equal((await admin.send({ method: "POST", path: `/apis/${group}/v1/${path}`, body })).status, 201);
+  };
+  const to = (kind: string, name: string): object => ({ apiGroup: group, kind, name });
+  const read = { verbs: ["get", "list"], apiGroups: [""], resources: ["pods"] };
+  await post("namespaces/default/roles", { metadata: { name: "reader" }, rules: [read] });
+  await post("namespaces/default/rolebindings", { metadata: { name: "ann" }, roleRef: to("Role", "reader"), subjects: [to("User", "ann")] });
+  await post("namespaces/default/rolebindings", { metadata: { name: "broken" }, roleRef: to("Role", "gone"), subjects: [to("Group", "dev")] });
+  await post("namespaces/kube-system/rolebindings", {
+    metadata: { name: "dev" },
+    roleRef: to("ClusterRole", "edit"),
+    subjects: [to("Group", "dev")],
+  });
+  admin.close();
+});
+after(() => server.close());
+
+async function run(line: string, kubeconfigPath = server.kubeconfigPath): Promise<{ code: number; out: string; err: string }> {
+  const texts = { out: "", err: "" };
+  const output = {
+    out: (text: string) => {
+      texts.out += text;
+    },
+    err: (text: string) => {
+      texts.err += text;
+    },
+  };
+  const code = await authCommand(["explain", ...line.split(" ").filter((word) => word !== "")], output, { KUBECONFIG: kubeconfigPath });
+  return { code, ...texts };
+}
+
+/** The whole answer, but for the blanks. */
+const rows: [line: string, code: number, out: string][] = [
+  [
+    "--as ann get po",
+    0,
+    `User "ann" (groups "system:authenticated") may get pods in the namespace "default".
+Decided by: RBAC (a role that is bound to the user)
+Reason: RBAC: allowed by RoleBinding "ann/default" of Role "reader" to User "ann"
+
+RBAC allows it:
+  RoleBinding "default/ann" to User "ann"
+    Role "default/reader", rule 1: verbs get, list; resources pods; API groups ""
+`,
+  ],
+  [
+    "--as ann --as-group dev delete pod x",
+    1,
+    `User "ann" (groups "dev", "system:authenticated") may not delete pods "x" in the namespace "default".
+Decided by: none (no authorizer allowed it)
+Reason: RBAC: role.rbac.authorization.k8s.io "gone" not found
+
+RBAC does not allow it. What comes closest:
+  missing role: RoleBinding "default/broken" to Group "dev"
+    role.rbac.authorization.k8s.io "gone" not found
+  other verb: RoleBinding "default/ann" to User "ann"
+    Role "default/reader", rule 1: verbs get, list; resources pods; API groups ""
+  other namespace: RoleBinding "kube-system/dev" to Group "dev"
+    ClusterRole "edit", rule 3: verbs delete, create, deletecollection, patch, update; resources pods, pods/attach, pods/exec, pods/portforward, pods/proxy; API groups ""
+  not bound: ClusterRole "admin", rule 3: verbs delete, create, deletecollection, patch, update; resources pods, pods/attach, pods/exec, pods/portforward, pods/proxy; API groups ""
+`,
+  ],
+  [
+    "--as ann get /metrics",
+    1,
+    `User "ann" (groups "system:authenticated") may not get the path "/metrics".
+Decided by: none (no authorizer allowed it)
+
+RBAC does not allow it. What comes closest:
+  other subject: ClusterRoleBinding "system:monitoring" to Group "system:monitoring"
+    ClusterRole "system:monitoring", rule 1: verbs get; paths /metrics, /flagz, /healthz, /healthz/*, /livez, /livez/* … (4 more)
+`,
+  ],
+  [
+    "--as system:node:n1 --as-group system:nodes list pods -A --field-selector spec.nodeName=n1",
+    0,
+    `User "system:node:n1" (groups "system:nodes", "system:authenticated") may list pods with the field selector "spec.nodeName=n1" in all the cluster.
+Decided by: Node (the node authorizer, or one that gives no reasons either)
+
+RBAC alone would not allow it.
+`,
+  ],
+  [
+    "delete nodes n1",
+    0,
+    `User "kubernetes-admin" (groups "system:masters", "system:authenticated") may delete nodes "n1" in all the cluster.
+Decided by: system:masters (members of this group may do all, before any authorizer is asked)
+
+RBAC allows it:
+  ClusterRoleBinding "cluster-admin" to Group "system:masters"
+    ClusterRole "cluster-admin", rule 1: verbs *; resources *; API groups *
+`,
+  ],
+  [
+    "--as zoe get widgets.example.com/status -n kube-system",
+    1,
+    `Note: the server doesn't have a resource type "widgets.example.com"
+User "zoe" (groups "system:authenticated") may not get widgets.example.com/status in the namespace "kube-system".
+Decided by: none (no authorizer allowed it)
+
+RBAC does not allow it, and nothing comes close.
+`,
+  ],
+];
+
+for (const [line, code, out] of rows) {
+  test(`explain ${line}`, async () => {
+    const ran = await run(line);
+    assert.equal(ran.out, out);
+    assert.deepEqual([ran.code, ran.err], [code, ""]);
+  });
+}
+
+test("as JSON", async () => {
+  const { code, out } = await run("--as ann get deployments.apps x -o json");
+  const { user, request, allowed, decidedBy: decided, review, rbac } = JSON.parse(out);
+  assert.equal(code, 1);
+  assert.deepEqual([user, allowed, decided.authorizer], [{ name: "ann", groups: ["system:authenticated"] }, false, "none"]);
+  const wanted = { verb: "get", isResourceRequest: true, group: "apps", version: "v1", resource: "deployments", namespace: "default", name: "x" };
+  assert.deepEqual(request, wanted);
+  assert.deepEqual(review, { allowed: false, denied: false, reason: "", evaluationError: "" });
+  assert.deepEqual(rbac.allowing, []);
+  assert.deepEqual(
+    rbac.closest.map(({ why, role }: { why: string; role: object }) => [why, role]),
+    [
+      ["not bound", { kind: "ClusterRole", name: "view" }],
+      ["not bound", { kind: "ClusterRole", name: "admin" }],
+    ],
+  );
+});
+
+test("who may not look at roles is told what the server says", async () => {
+  const { kubeconfigPath } = await server.as("ann");
+  const own = await run("get pods", kubeconfigPath);
+  assert.equal(own.code, 0);
+  assert.match(own.out, /^Decided by: RBAC /m);
+  assert.match(own.out, /^Roles and bindings cannot be read: clusterroles\.rbac\.authorization\.k8s\.io is forbidden: User "ann" cannot list/m);
+  const others = await run("--as bob get pods", kubeconfigPath);
+  assert.deepEqual([others.code, others.out], [2, ""]);
+  assert.match(others.err, /^Error: the server says nothing about it: subjectaccessreviews\.authorization\.k8s\.io is forbidden: /);
+});
+
+test("who may look at roles, but not ask, learns what they come to", async () => {
+  const admin = rawClient(server.kubeconfig);
+  const roleRef = { apiGroup: group, kind: "ClusterRole", name: "looks" };
+  const rules = [{ verbs: ["list"], apiGroups: [group], resources: ["*"] }];
+  const subjects = [{ apiGroup: group, kind: "User", name: "looker" }];
+  await admin.send({ method: "POST", path: `/apis/${group}/v1/clusterroles`, body: { metadata: { name: "looks" }, rules } });
+  await admin.send({ method: "POST", path: `/apis/${group}/v1/clusterrolebindings`, body: { metadata: { name: "looks" }, roleRef, subjects } });
+  admin.close();
+  const { kubeconfigPath } = await server.as("looker");
+  const allowed = await run("--as ann get pods", kubeconfigPath);
+  assert.equal(allowed.code, 0);
+  assert.match(allowed.out, /^Decided by: unknown \(the server was not to be asked; what follows is from its roles and bindings alone\)$/m);
+  assert.match(allowed.out, /^The server says: subjectaccessreviews\.authorization\.k8s\.io is forbidden: /m);
+  assert.equal((await run("--as bob get pods", kubeconfigPath)).code, 1);
+});
+
+const usage: [line: string, err: RegExp][] = [
+  ["get", /missing required argument 'resource'/],
+  ["get pods a b", /too many arguments/],
+  ["--as-group x get pods", /^Error: --as-group needs --as$/m],
+  ["-o yaml get pods", /Allowed choices are text, json/],
+  ["--nonsense get pods", /unknown option/],
+  ["--kubeconfig /nonexistent get pods", /^Error: stat \/nonexistent: no such file or directory$/m],
+  ["--context other get pods", /^Error: context "other" does not exist$/m],
+];
+
+for (const [line, err] of usage) {
+  test(`explain ${line}: ${err.source}`, async () => {
+    const ran = await run(line);
+    assert.deepEqual([ran.code, ran.out], [2, ""]);
+    assert.match(ran.err, err);
+  });
+}
+
+test("--help says what there is", async () => {
+  const { code, out } = await run("--help");
+  assert.equal(code, 0);
+  for (const option of ["--as <user>", "--as-group <group>", "--namespace", "--field-selector", "--kubeconfig", "--output"])
+    assert.ok(out.includes(option), option);
+});
+
+/** A server that has no roles, and says of every request what is given. */
+function saying(status: object): Sender {
+  return {
+    async send({ path }) {
+      const body = path.includes("accessreviews")
+        ? { status }
+        : path.startsWith("/api") && !path.includes("rbac")
+          ? { kind: "APIGroupDiscoveryList" }
+          : { items: [] };
+      return { status: 200, body: Buffer.from(JSON.stringify(body)) };
+    },
+  };
+}
+
+const verdicts: [what: string, status: object, authorizer: string, allowed: boolean][] = [
+  ["a webhook that denies", { allowed: false, denied: true, reason: "no" }, "Webhook", false],
+  ["a webhook that allows", { allowed: true, reason: "since it is Monday" }, "other", true],
+  ["no reason", { allowed: true }, "other", true],
+  ["nobody", { allowed: false }, "none", false],
+  ["nothing", {}, "none", false],
+];
+
+const asked = { verb: "get", resource: "pods", name: "", namespace: "", fieldSelector: "", labelSelector: "" };
+
+for (const [what, status, authorizer, allowed] of verdicts) {
+  test(`what ${what} says is told`, async () => {
+    const explanation = await explain(saying(status), asked, userNamed("ann", []));
+    assert.deepEqual([decidedBy(explanation).authorizer, isAllowed(explanation)], [authorizer, allowed]);
+    assert.equal(JSON.parse(formatJson(explanation)).decidedBy.authorizer, authorizer);
+  });
+}
+
+test("nothing that a server says steers the terminal", async () => {
+  const explanation = await explain(
+    saying({ allowed: false, reason: "a\u001b[2J\nb", evaluationError: "\u0007" }),
+    asked,
+    userNamed("\u001b[31m", ["\u001b"]),
+  );
+  const text = formatText(explanation);
+  assert.doesNotMatch(text.replaceAll("\n", ""), /\p{Cc}/u);
+  assert.match(text, /^Reason: a\\x1b\[2J\n {2}b$/m);
+});
+
+test("a server without aggregated discovery is said to have none", async () => {
+  const plain: Sender = { send: async () => ({ status: 200, body: Buffer.from('{"kind":"APIVersions"}') }) };
+  await assert.rejects(explain(plain, asked, userNamed("ann", [])), { message: "the server has no aggregated discovery" });
+  const broken: Sender = { send: async () => ({ status: 502, body: Buffer.from("<html>") }) };
+  await assert.rejects(explain(broken, asked, userNamed("ann", [])), { message: "GET /api: the server answered 502" });
+});
