@@ -2,6 +2,7 @@
  * `npm run bench -- --scale 100000` and `npm run bench -- --watchers 1000`: see scale.ts and watchers.ts.
  * `npm run bench -- --cel`: the expression language beside others, see cel.ts.
  * `npm run bench -- --rbac`: decisions among many bindings, see rbac.ts.
+ * `npm run bench -- --authentication`: whose a token or a certificate is, see authentication.ts.
  * `npm run bench [-- --objects 5000]`: CPU of the server process per operation, as ratios to two baselines measured in the same run:
  * (a) a bare node:http2 server, (b) durable LMDB transactions of three keys at concurrency 16. (c) is this server on LMDB.
  */
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     watchers: { type: "string" },
     cel: { type: "boolean" },
     rbac: { type: "boolean" },
+    authentication: { type: "boolean" },
   },
 });
 if (values.cel === true) {
@@ -31,6 +33,11 @@ if (values.cel === true) {
 if (values.rbac === true) {
   const { rbacBench } = await import("./rbac.ts");
   await rbacBench();
+  process.exit(0);
+}
+if (values.authentication === true) {
+  const { authenticationBench } = await import("./authentication.ts");
+  await authenticationBench();
   process.exit(0);
 }
 if (values.scale !== undefined) {
