@@ -1,5 +1,5 @@
 /** POST of what stores nothing: a question whose answer is the object that was sent, or one in its place. Source: access-control §4.2, §4.3. */
-import { methodNotAllowed } from "../../api/errors.ts";
+import { methodNotAllowed, resourceNotServed } from "../../api/errors.ts";
 import type { Review } from "../../registry/contract.ts";
 import { createAttributes } from "../../registry/create.ts";
 import { decodeBody, expectedKind } from "../../registry/decode-body.ts";
@@ -11,11 +11,12 @@ import { sendObject } from "../representation/object.ts";
 import type { Endpoint } from "../serve-resource.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
 
-/** @returns throws ApiError 400, 403 (admission), 405, 413, 415, 422 */
+/** @returns throws ApiError 400, 403 (admission), 404, 405, 413, 415, 422 */
 export function reviewEndpoint(review: Review): Endpoint {
   return async (context, registry) => {
     const { info, exchange, user } = context;
-    if (info.verb !== "create" || info.parts.length > 1) throw methodNotAllowed();
+    if (info.parts.length > 1) throw resourceNotServed();
+    if (info.verb !== "create") throw methodNotAllowed();
     checkContentType(context);
     const bytes = await exchange.body(bodyBytesMax);
     const options = readWriteOptions("CreateOptions", info.query);
