@@ -190,6 +190,19 @@ test("while the webhook is slow, others are served", async () => {
   assert.equal((await slow).status, 201);
 });
 
+test("what the caches do is counted", async () => {
+  const { text } = await admin.send({ path: "/metrics" });
+  for (const [name, status] of [
+    ["request_total", "hit"],
+    ["request_total", "miss"],
+    ["request_duration_seconds_count", "miss"],
+    ["fetch_total", "ok"],
+    ["fetch_total", "error"],
+  ] as const)
+    assert.match(text, new RegExp(`^authentication_token_cache_${name}\\{status="${status}"\\} [1-9]`, "m"));
+  assert.match(text, /^authentication_token_cache_active_fetch_count\{status="in_flight"\} 0$/m);
+});
+
 test("nothing secret was logged", () => {
   assert.ok(logged.some((line) => line.includes("failed to make webhook authenticator request")));
   assert.deepEqual(

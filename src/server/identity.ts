@@ -33,6 +33,7 @@ import type { PathRoute } from "../http/serve.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { type JwtNeeds, jwtSettings, openJwt } from "./jwt.ts";
+import type { ServerMetrics } from "./metrics.ts";
 import { openTokenWebhook } from "./token-webhook.ts";
 
 /** What the options say, checked before anything is opened. */
@@ -69,7 +70,7 @@ export async function identitySettings(options: ServerOptions): Promise<Identity
 
 interface Needs extends Pick<RegistryContext, "catalog" | "gates"> {
   readonly setup: Pick<ServingSetup, "clientAuthorities" | "proxyAuthorities">;
-  readonly metrics: JwtNeeds["metrics"];
+  readonly metrics: JwtNeeds["metrics"] & Pick<ServerMetrics, "tokens">;
   /** Host and port that others reach this server by, once it listens. */
   readonly address: () => string;
 }
@@ -81,6 +82,7 @@ export async function openIdentity(
   { catalog, address, setup, gates, metrics }: Needs,
 ): Promise<Identity> {
   const { clock, logger } = options;
+  const { observer } = metrics.tokens;
   const { tokenFile, audiences } = settings;
   for (const warning of checkRequestHeaderOptions(options.requestHeader, { uids: gates.enabled("RemoteRequestHeaderUID") })) logger.warn(warning);
   const keys = await serviceAccountKeys(options);
@@ -95,7 +97,7 @@ export async function openIdentity(
     clock,
   });
   const bootstrap = options.bootstrapTokenAuth ? [forOwnAudiences(bootstrapTokenAuthenticator({ live, clock }), audiences)] : [];
-  const webhook = await openTokenWebhook(options.tokenWebhook, { clock, logger, audiences, observer: undefined });
+  const webhook = await openTokenWebhook(options.tokenWebhook, { clock, logger, audiences, observer });
   const jwt = await openJwt(settings.jwt, options, { gates, metrics });
   // In upstream's order: what is here first, what others must be asked for last.
   const methods = [
@@ -105,7 +107,7 @@ export async function openIdentity(
     forOwnAudiences(jwt.authenticate, audiences),
     ...webhook.authenticators,
   ];
-  const authenticateToken = tokenCache(tokenUnion(methods), { clock });
+  const authenticateToken = tokenCache(tokenUnion(methods), { clock, observer });
   return {
     filter: authenticationFilter(
       authenticate(
