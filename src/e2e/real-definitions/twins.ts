@@ -1,5 +1,6 @@
 /** One request to two servers, and what they say differently. */
 
+import { readFileSync } from "node:fs";
 import { type Difference, jsonDifferences } from "../../testing/json-differences.ts";
 import type { Answer, RawClient, RawRequest } from "../../testing/raw-client.ts";
 
@@ -33,6 +34,8 @@ function comparableStatus({ code, reason, message, details }: Json): Json {
 }
 
 function comparableObject(body: Json): Json {
+  if (body?.kind === "APIResourceList") return { ...body, resources: [...body.resources].sort((a: Json, b: Json) => (a.name < b.name ? -1 : 1)) };
+  if (body?.openapi !== undefined || body?.swagger !== undefined) return comparableDocument(body);
   if (body?.metadata === undefined) return body;
   const copy = structuredClone(body);
   const { metadata } = copy;
@@ -49,4 +52,28 @@ function comparableDefinition(definition: Json): Json {
   for (const entry of metadata.managedFields ?? []) if (entry.subresource === "status") entry.manager = "kube-apiserver";
   metadata.managedFields?.sort((a: Json, b: Json) => (a.manager < b.manager ? -1 : 1));
   return definition;
+}
+
+/** What is published of the kinds: what all servers share is told in the words of the server, and more of it than upstream's tells alone. */
+function comparableDocument({ components, definitions, paths }: Json): Json {
+  const schemas = Object.entries(components?.schemas ?? definitions).filter(([, schema]) => isCustom(schema));
+  for (const [, { properties }] of schemas as [string, Json][]) {
+    delete properties?.metadata?.description;
+    delete properties?.items?.description;
+  }
+  const operations = Object.entries(paths).map(([path, methods]) => [path, Object.keys(methods as object).sort()]);
+  return { schemas: Object.fromEntries(schemas), operations: Object.fromEntries(operations.filter(([path]) => isCustomPath(path as string))) };
+}
+
+const table = new URL("../../data/resources.json", import.meta.url);
+const ownGroups: ReadonlySet<string> = new Set(JSON.parse(readFileSync(table, "utf8")).resources.map(({ group }: Json) => group));
+
+function isCustom(schema: Json): boolean {
+  const kinds: Json[] = schema["x-kubernetes-group-version-kind"] ?? [];
+  return kinds.length === 1 && !ownGroups.has(kinds[0].group);
+}
+
+function isCustomPath(path: string): boolean {
+  const [, apis, group = ""] = path.split("/");
+  return apis === "apis" && group !== "" && !ownGroups.has(group);
 }

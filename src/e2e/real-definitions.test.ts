@@ -1,0 +1,114 @@
+/**
+ * Definitions of real projects, and objects of theirs, good ones, damaged ones and random ones: what is accepted, refused, defaulted, told and
+ * published is what upstream's own server says. With COXSWAIN_TEST_FULL=1, Go, and what Go has to fetch; `COXSWAIN_PROJECTS=istio,kueue` takes
+ * some, `SEED=n` replays.
+ */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type RawClient, rawClient } from "../testing/raw-client.ts";
+import { seededRandom } from "../testing/seeded-random.ts";
+import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+import { startUpstreamDefinitions, type UpstreamServer, upstreamMissing } from "../testing/upstream-definitions.ts";
+import { fetchModule, type Manifest, type Project, projects, readManifests } from "./real-definitions/projects.ts";
+import { damaged, randomSample } from "./real-definitions/samples.ts";
+import { type Twins, twins } from "./real-definitions/twins.ts";
+
+const full = process.env.COXSWAIN_TEST_FULL === "1";
+const chosen = process.env.COXSWAIN_PROJECTS?.split(",");
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const missing = full || chosen !== undefined ? upstreamMissing() : "needs COXSWAIN_TEST_FULL=1";
+const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/** Of a version; each is damaged in several ways. */
+const shippedMax = 100;
+const randomSamples = 6;
+const damages = 4;
+
+let server: TestServer | undefined;
+let upstream: UpstreamServer | undefined;
+let clients: readonly RawClient[] = [];
+let both: Twins;
+before(async () => {
+  if (missing !== undefined) return;
+  server = await startTestServer();
+  upstream = await startUpstreamDefinitions();
+  const [ours, theirs] = [rawClient(server.kubeconfig), rawClient(upstream.kubeconfig)];
+  clients = [ours, theirs];
+  both = twins(ours, theirs);
+});
+after(async () => {
+  for (const client of clients) client.close();
+  await upstream?.close();
+  await server?.close();
+});
+
+for (const project of projects.filter(({ name }) => chosen?.includes(name) ?? true)) {
+  test(project.name, { skip: missing }, async (t) => {
+    const fetched = fetchModule(project);
+    if ("missing" in fetched) return t.skip(`${project.module} cannot be fetched: ${fetched.missing}`);
+    await check(project, fetched.directory);
+  });
+}
+
+async function check(project: Project, directory: string): Promise<void> {
+  const accepted = await define(readManifests(directory, project.definitions).filter(({ kind }) => kind === "CustomResourceDefinition"));
+  assert.notEqual(accepted.length, 0);
+  await eventuallySame(accepted.map(({ metadata }) => `${definitionsPath}/${metadata.name}`));
+  const groupVersions = new Set(accepted.flatMap(({ spec }) => servedVersions(spec).map(({ name }) => `/apis/${spec.group}/${name}`)));
+  await eventuallySame([...groupVersions, ...[...groupVersions].map((path) => `/openapi/v3${path}`), "/openapi/v2"]);
+  const random = seededRandom(seed);
+  const shipped = readManifests(directory, project.samples);
+  for (const { spec } of accepted) {
+    for (const version of servedVersions(spec)) await checkObjects(spec, version, shipped, random);
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: definitions as their projects wrote them.
+type Spec = any;
+
+const servedVersions = (spec: Spec): Spec[] => spec.versions.filter(({ served }: Spec) => served);
+
+/** @returns those that are taken, which both servers agree on */
+async function define(definitions: readonly Manifest[]): Promise<Manifest[]> {
+  const accepted = new Map<string | undefined, Manifest>();
+  for (const body of definitions) {
+    const { answer, differences } = await both.send({ method: "POST", path: definitionsPath, body });
+    assert.deepEqual(differences.slice(0, 5), [], body.metadata.name as string);
+    if (answer.status === 201) accepted.set(body.metadata.name, body);
+  }
+  return [...accepted.values()];
+}
+
+/** Within a second or two, which controllers take. */
+async function eventuallySame(paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    for (let tries = 1; ; tries++) {
+      const { answer, differences } = await both.send({ path });
+      if (answer.status === 200 && differences.length === 0) break;
+      if (tries === 60) assert.deepEqual(differences.slice(0, 5), [], path);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+async function checkObjects(spec: Spec, version: Spec, shipped: readonly Manifest[], random: (below: number) => number): Promise<void> {
+  const apiVersion = `${spec.group}/${version.name}`;
+  const { kind, plural } = spec.names;
+  const path = `/apis/${apiVersion}/${spec.scope === "Namespaced" ? "namespaces/default/" : ""}${plural}`;
+  const good = shipped.filter((manifest) => manifest.apiVersion === apiVersion && manifest.kind === kind).slice(0, shippedMax);
+  const schema = version.schema?.openAPIV3Schema ?? {};
+  const made = Array.from({ length: randomSamples }, () => ({ apiVersion, kind, metadata: { name: "made" }, ...randomSample(schema, random) }));
+  const whole: Manifest[] = [...good.map(withName), ...made];
+  const bodies = [...whole, ...whole.flatMap((body) => Array.from({ length: damages }, () => damaged(body, random)))];
+  for (const body of bodies) {
+    const strict = random(4) === 0 ? "&fieldValidation=Strict" : "";
+    const { differences } = await both.send({ method: "POST", path: `${path}?dryRun=All&fieldManager=test${strict}`, body });
+    assert.deepEqual(differences, [], `SEED=${seed} ${path} ${JSON.stringify(body)}`);
+  }
+}
+
+/** Without the namespace that it is meant for. */
+function withName(manifest: Manifest): Manifest {
+  const { namespace: _namespace, generateName: _prefix, name = "shipped", ...metadata } = manifest.metadata as Record<string, string>;
+  return { ...manifest, metadata: { ...metadata, name } } as Manifest;
+}
