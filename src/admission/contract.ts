@@ -1,6 +1,7 @@
 /** Admission: what may change or refuse a write between authorization and storage. */
 import type { KubeObject } from "../api/object.ts";
 import type { UserInfo } from "../api/user.ts";
+import type { RequestAudit } from "../audit/contract.ts";
 import type { Resolved } from "../resource/contract.ts";
 
 export interface AdmissionAttributes {
@@ -15,6 +16,8 @@ export interface AdmissionAttributes {
   readonly user: UserInfo;
   readonly dryRun: boolean;
   readonly warnings: string[];
+  /** What is recorded of the request; see `annotateAudit`. Undefined where nothing is. */
+  readonly audit?: RequestAudit | undefined;
   /** A plugin that takes something for this write adds what gives it back; run when the write, or this attempt at it, is not stored. */
   readonly undo: (() => void)[];
 }

@@ -63,11 +63,16 @@ export interface AuditSink {
   close(): Promise<void>;
 }
 
+/** What a request spent its time with, as upstream's annotations `apiserver.latency.k8s.io/…` name it. */
+export type LatencyLayer = "authentication" | "authorization" | "impersonation" | "etcd" | "response-write";
+
 /** What the parts a request walks through tell of it. */
 export interface RequestAudit {
   readonly level: AuditLevel;
-  /** The first value of a key stays. */
+  /** The first value of a key stays; another one is told to the log. */
   annotate(key: string, value: string): void;
+  /** Begins to measure; told of requests that took long. @returns ends it; what is measured again is added */
+  timing(layer: LatencyLayer): () => void;
   impersonated(user: UserInfo, constraint: string): void;
   /**
    * The body as an object.

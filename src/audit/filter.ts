@@ -22,7 +22,11 @@ export function auditFilters(evaluate: (attributes: AuditAttributes) => RequestA
   const recordOf = (context: RequestContext, user: AuditEvent["user"]): RequestRecord | undefined => {
     const config = evaluate({ ...attributesOf(context), user });
     counts.levels.set(config.level, (counts.levels.get(config.level) ?? 0) + 1);
-    return config.level === "None" ? undefined : new RequestRecord(factsOf(context, user), config, recording);
+    if (config.level === "None") return undefined;
+    const record = new RequestRecord(factsOf(context, user), config, recording);
+    record.spent("authentication", recording.clock.now() - context.receivedAt); // Nothing else was done before.
+    if (context.annotations !== undefined) for (const [key, value] of Object.entries(context.annotations)) record.annotate(key, value);
+    return record;
   };
   const refused = (context: RequestContext): void => {
     const record = recordOf(context, undefined);

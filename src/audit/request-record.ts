@@ -3,9 +3,10 @@ import type { Clock } from "../api/clock.ts";
 import type { Logger } from "../api/logger.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { UserInfo } from "../api/user.ts";
+import { formatDuration } from "../lib/duration/duration.ts";
 import { encodeAny } from "../lib/json/encode-any.ts";
 import { parseJson } from "../lib/json/parse.ts";
-import type { AuditCounts, AuditEvent, AuditLevel, AuditSink, AuditStage, RequestAudit, ResponseStatus } from "./contract.ts";
+import type { AuditCounts, AuditEvent, AuditLevel, AuditSink, AuditStage, LatencyLayer, RequestAudit, ResponseStatus } from "./contract.ts";
 import type { RequestAuditConfig } from "./policy.ts";
 
 /** What records of one server share. */
@@ -22,6 +23,9 @@ const annotationCharactersMax = 64 << 10;
 
 /** Characters of an answer beyond which only its metadata is recorded, as if truncated. Upstream has no limit but `--audit-log-truncate-*`. */
 const responseCharactersMax = 16 << 20;
+
+/** From so many milliseconds on, what a request spent its time with is told. */
+const slowMs = 500;
 
 /** Characters of a value that a warning shows. */
 const shownMax = 256;
@@ -43,6 +47,7 @@ export class RequestRecord implements RequestAudit {
   readonly #event: Draft;
   readonly #annotations = new Map<string, string>();
   #annotationCharacters = 0;
+  readonly #latencies = new Map<LatencyLayer, number>();
   #panicked = false;
   #completed = false;
   #status: ResponseStatus | undefined;
@@ -77,6 +82,17 @@ export class RequestRecord implements RequestAudit {
     const { auditId } = this.#event;
     const shown = JSON.stringify(value.slice(0, shownMax));
     this.#recording.logger.warn(`Failed to set annotations[${JSON.stringify(key)}] to ${shown} for audit:${JSON.stringify(auditId)}, ${problem}`);
+  }
+
+  timing(layer: LatencyLayer): () => void {
+    const { clock } = this.#recording;
+    const startedAt = clock.now();
+    return () => this.spent(layer, clock.now() - startedAt);
+  }
+
+  /** @param ms in one go; what is told again is added */
+  spent(layer: LatencyLayer, ms: number): void {
+    if (ms > 0) this.#latencies.set(layer, (this.#latencies.get(layer) ?? 0) + ms);
   }
 
   impersonated(user: UserInfo, constraint: string): void {
@@ -126,8 +142,18 @@ export class RequestRecord implements RequestAudit {
   completed(code: number): Promise<unknown> | undefined {
     if (this.#completed) return undefined;
     this.#completed = true;
+    this.#annotateLatencies();
     this.#event.responseStatus = code === 0 ? { status: "Success", message: "Connection closed early", code: 200 } : { ...this.#status, code };
     return waiting(this.#tell(this.#panicked ? "Panic" : "ResponseComplete"));
+  }
+
+  /** Of requests that took long, watches aside. */
+  #annotateLatencies(): void {
+    const { verb, requestReceivedAt } = this.#event;
+    const total = this.#recording.clock.now() - requestReceivedAt;
+    if (total <= slowMs || verb === "watch") return;
+    for (const [layer, ms] of this.#latencies) this.annotate(`apiserver.latency.k8s.io/${layer}`, goDuration(ms));
+    this.annotate("apiserver.latency.k8s.io/total", goDuration(total));
   }
 
   #tooMuch(characters: number): string | undefined {
@@ -160,6 +186,10 @@ export class RequestRecord implements RequestAudit {
   #shown(json: string | undefined): string | undefined {
     return json !== undefined && this.#config.omitManagedFields ? withoutManagedFields(json) : json;
   }
+}
+
+function goDuration(ms: number): string {
+  return formatDuration(BigInt(Math.round(ms)) * 1_000_000n);
 }
 
 function waiting(told: boolean | Promise<boolean>): Promise<unknown> | undefined {

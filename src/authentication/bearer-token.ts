@@ -1,21 +1,24 @@
 /** Tokens of the header `Authorization` and of WebSockets' sub-protocols. Source: access-control §5.2; apiserver's bearertoken and websocket. */
 import type { Exchange } from "../http/contract.ts";
-import type { Authenticated, Authenticator, TokenAnswer, TokenAuthenticator } from "./contract.ts";
+import type { Authenticated, AuthenticationNotes, Authenticator, TokenAnswer, TokenAuthenticator } from "./contract.ts";
 
 const spaceWarning = "the provided Authorization header contains extra space before the bearer token, and is ignored";
 
 /** @param audiences of this server, at least one */
 export function bearerTokenAuthenticator(authenticate: TokenAuthenticator, audiences: readonly string[]): Authenticator {
-  return (exchange, warnings) => {
-    const token = headerToken(exchange, warnings) ?? webSocketToken(exchange);
+  return (exchange, notes) => {
+    const token = headerToken(exchange, notes.warnings) ?? webSocketToken(exchange);
     if (token === undefined || token === "refused") return token;
     const answer = authenticate(token.text, audiences);
-    return answer instanceof Promise ? answer.then(authenticated) : authenticated(answer);
+    return answer instanceof Promise ? answer.then((found) => authenticated(found, notes)) : authenticated(answer, notes);
   };
 }
 
-function authenticated(answer: TokenAnswer): Authenticated {
-  return answer === undefined || "problem" in answer ? "refused" : answer.user;
+function authenticated(answer: TokenAnswer, notes: AuthenticationNotes): Authenticated {
+  if (answer === undefined || "problem" in answer) return "refused";
+  if (answer.warnings !== undefined) notes.warnings.push(...answer.warnings);
+  if (answer.annotations !== undefined) notes.annotations = answer.annotations;
+  return answer.user;
 }
 
 type Found = { readonly text: string } | "refused" | undefined;

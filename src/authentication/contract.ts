@@ -7,8 +7,17 @@ import type { Exchange } from "../http/contract.ts";
  */
 export type Authenticated = UserInfo | "refused" | undefined;
 
-/** @param warnings become `Warning` headers of the answer; nothing secret may stand in them */
-export type Authenticator = (exchange: Exchange, warnings: string[]) => Authenticated | Promise<Authenticated>;
+/** What is told beside who the caller is. */
+export interface AuthenticationNotes {
+  /** Become `Warning` headers of the answer; nothing secret may stand in them. */
+  readonly warnings: string[];
+  /** Become annotations of the request's audit event. */
+  annotations: AuditAnnotations | undefined;
+}
+
+export type AuditAnnotations = Readonly<Record<string, string>>;
+
+export type Authenticator = (exchange: Exchange, notes: AuthenticationNotes) => Authenticated | Promise<Authenticated>;
 
 export interface AcceptedToken {
   readonly user: UserInfo;
@@ -16,6 +25,9 @@ export interface AcceptedToken {
   readonly audiences: readonly string[];
   /** Milliseconds since 1970 from which on the token is worth nothing; undefined for tokens that say nothing of it. */
   readonly expiresAt?: number;
+  /** Are told at each use. */
+  readonly warnings?: readonly string[];
+  readonly annotations?: AuditAnnotations;
   /** Asked at each use of a result that was kept: whether what the token is bound to is still there. */
   stillHolds?(): boolean | Promise<boolean>;
 }

@@ -99,7 +99,7 @@ const rows: [what: string, lines: [string, string][], want: UserInfo | undefined
 for (const [what, lines, want, peerCertificate = proxy, allowedNames = options.allowedNames] of rows) {
   test(`request headers: ${what}`, () => {
     const authenticate = requestHeaderAuthenticator({ ...options, allowedNames }, () => ({ pem: "", certificates: [] }));
-    assert.deepEqual(authenticate({ peerCertificate, rawHeaders: lines.flat() } as unknown as Exchange, []), want);
+    assert.deepEqual(authenticate({ peerCertificate, rawHeaders: lines.flat() } as unknown as Exchange, { warnings: [], annotations: undefined }), want);
   });
 }
 
@@ -113,7 +113,7 @@ for (const [what, peerCertificate, want] of strangers) {
   test(`request headers of a client with ${what}`, () => {
     const authenticate = requestHeaderAuthenticator(options, () => ({ pem: "", certificates: [] }));
     const rawHeaders = ["X-Remote-User", "ann"];
-    assert.equal(authenticate({ peerCertificate, rawHeaders } as unknown as Exchange, []), want);
+    assert.equal(authenticate({ peerCertificate, rawHeaders } as unknown as Exchange, { warnings: [], annotations: undefined }), want);
   });
 }
 

@@ -3,7 +3,7 @@ import { unauthorized } from "../api/errors.ts";
 import { type UserInfo, withAuthenticatedGroup } from "../api/user.ts";
 import type { Exchange } from "../http/contract.ts";
 import type { AnonymousConfiguration } from "./configuration/configuration.ts";
-import type { Authenticated, Authenticator } from "./contract.ts";
+import type { Authenticated, AuthenticationNotes, Authenticator } from "./contract.ts";
 
 const anonymous: UserInfo = { name: "system:anonymous", uid: "", groups: ["system:unauthenticated"], extra: new Map() };
 
@@ -14,7 +14,7 @@ const anonymous: UserInfo = { name: "system:anonymous", uid: "", groups: ["syste
 export function authenticate(
   authenticators: readonly Authenticator[],
   { enabled, conditions }: AnonymousConfiguration,
-): (exchange: Exchange, warnings: string[]) => UserInfo | Promise<UserInfo> {
+): (exchange: Exchange, notes: AuthenticationNotes) => UserInfo | Promise<UserInfo> {
   const paths = new Set(conditions.map(({ path }) => path));
   const known = new WeakMap<UserInfo, UserInfo>();
   const complete = (user: UserInfo): UserInfo => {
@@ -25,13 +25,13 @@ export function authenticate(
     }
     return whole;
   };
-  const next = (exchange: Exchange, warnings: string[], index: number, refusedBefore: boolean): UserInfo | Promise<UserInfo> => {
+  const next = (exchange: Exchange, notes: AuthenticationNotes, index: number, refusedBefore: boolean): UserInfo | Promise<UserInfo> => {
     let refused = refusedBefore;
     for (let at = index; at < authenticators.length; at++) {
-      const found = (authenticators[at] as Authenticator)(exchange, warnings);
+      const found = (authenticators[at] as Authenticator)(exchange, notes);
       if (found instanceof Promise) {
         return found.then((user: Authenticated) =>
-          user === undefined || user === "refused" ? next(exchange, warnings, at + 1, refused || user === "refused") : complete(user),
+          user === undefined || user === "refused" ? next(exchange, notes, at + 1, refused || user === "refused") : complete(user),
         );
       }
       if (found === "refused") refused = true;
@@ -40,7 +40,7 @@ export function authenticate(
     if (refused || !enabled || (paths.size > 0 && !paths.has(pathOf(exchange)))) throw unauthorized();
     return anonymous;
   };
-  return (exchange, warnings) => next(exchange, warnings, 0, false);
+  return (exchange, notes) => next(exchange, notes, 0, false);
 }
 
 /** Requests whose path cannot be read do not get here. */

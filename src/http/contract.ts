@@ -1,6 +1,7 @@
 /** The socket as the rest sees it, and what a request carries on its way. */
 import type { UserInfo } from "../api/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
+import type { AuditAnnotations } from "../authentication/contract.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
 import type { Resolved } from "../resource/contract.ts";
 import type { Encoding } from "./representation/contract.ts";
@@ -135,6 +136,8 @@ export interface RequestContext {
   representation: Representation;
   /** What is recorded of the request; undefined while, and where, nothing is. */
   audit: RequestAudit | undefined;
+  /** What authentication has to say for that. */
+  annotations: AuditAnnotations | undefined;
   /** Whether a long answer may be compressed; false until the filter for it ran. */
   gzip: boolean;
   /** Become `Warning` headers, each once, in order. */

@@ -77,6 +77,7 @@ function newContext(exchange: Exchange, receivedAt: number, encodings: readonly 
     encodings,
     representation: { shape: { kind: "object" }, encoding: encodings[0] as Encoding },
     audit: undefined,
+    annotations: undefined,
     gzip: false,
     warnings: [],
     headers: {},

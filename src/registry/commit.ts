@@ -1,6 +1,7 @@
 /** From what an attempt wants to what is stored: encode once, commit under a check, and try again from the winner's state. */
 import { ApiError, conflict, objectModified, plainError, serviceUnavailable } from "../api/errors.ts";
 import { formatGroupVersion, type KubeObject } from "../api/object.ts";
+import type { RequestAudit } from "../audit/contract.ts";
 import { type Encoded, encodeObject } from "../lib/schema/encode.ts";
 import type { Resource, ResourceStore } from "../resource/contract.ts";
 import { type Committed, type Conflict, type Seal, StorageUnavailable, type Stored, ValueTooLarge, type Write } from "../storage/contract.ts";
@@ -35,6 +36,8 @@ export interface CommitTarget {
   readonly name: string;
   /** Stops before the commit. */
   readonly dryRun: boolean;
+  /** Is told how long the store took. */
+  readonly audit?: RequestAudit | undefined;
 }
 
 /** So many writers in a row may win before one; upstream goes on until the request times out. */
@@ -81,7 +84,9 @@ async function commitInTurn(registry: RegistryContext, target: CommitTarget, att
       continue;
     }
     if (target.dryRun || step.do === "nothing") return { step, entry: existing };
+    const told = target.audit?.timing("etcd");
     const written = step.do === "put" ? await put(registry, target.resource, key, existing, step) : await remove(registry, key, existing);
+    told?.();
     if ("entry" in written) return { step, entry: written.entry };
     if (attempts === attemptsMax) throw conflict(storedResource(target.resource), target.name, objectModified);
     existing = written.current && entryFromStored(written.current, store.source);

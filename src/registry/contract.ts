@@ -4,6 +4,7 @@ import type { Clock } from "../api/clock.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { UserInfo } from "../api/user.ts";
+import type { RequestAudit } from "../audit/contract.ts";
 import type { Catalog, Resolved } from "../resource/contract.ts";
 import type { Storage } from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
@@ -24,6 +25,8 @@ export interface WriteRequest {
   readonly userAgent: string;
   /** Strategy warnings are added here. */
   readonly warnings: string[];
+  /** What is recorded of the request the write belongs to; undefined where nothing is. */
+  readonly audit?: RequestAudit | undefined;
 }
 
 export interface DeletePreconditions {

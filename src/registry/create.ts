@@ -64,10 +64,10 @@ export function undoAll(undo: (() => void)[]): void {
 }
 
 export function createAttributes(request: WriteRequest, object: KubeObject): AdmissionAttributes {
-  const { target, subresource, user, dryRun, warnings } = request;
+  const { target, subresource, user, dryRun, warnings, audit } = request;
   const namespace = namespaceOf(request, object);
   const name = request.name || (object.metadata.name ?? "");
-  return { operation: "CREATE", target, subresource, namespace, name, object, oldObject: undefined, user, dryRun, warnings, undo: [] };
+  return { operation: "CREATE", target, subresource, namespace, name, object, oldObject: undefined, user, dryRun, warnings, audit, undo: [] };
 }
 
 /** To admission, a namespace stands in itself. */
@@ -118,7 +118,9 @@ async function store(registry: RegistryContext, request: CreateRequest, object: 
   const settling = settle(request.target, object);
   const settled = settling instanceof Promise ? await settling : settling;
   if (!request.dryRun) {
+    const told = request.audit?.timing("etcd");
     const stored = await insert(registry, resource, key, settled);
+    told?.();
     if ("taken" in stored) throw nameTaken(request, object, stored.taken);
     return { entry: stored.entry, created: true };
   }

@@ -24,10 +24,10 @@ export interface DeleteRequest extends WriteRequest {
 /** @throws ApiError 403 (admission, protected objects), 404, 409 */
 export async function deleteOne(registry: RegistryContext, request: DeleteRequest): Promise<Deleted> {
   const { resource } = request.target;
-  const { namespace, name, dryRun } = request;
+  const { namespace, name, dryRun, audit } = request;
   let pending = false;
   warnOfOrphans(request);
-  const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun }, async (existing) => {
+  const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun, audit }, async (existing) => {
     if (existing === undefined) throw notFound(storedResource(resource), name);
     const plan = await planDeletion(registry, request, existing);
     pending = plan.pending;
@@ -95,7 +95,7 @@ async function planDeletion(registry: RegistryContext, request: DeleteRequest, e
 
 /** @param oldObject undefined when it cannot be read */
 export async function admitDeletion({ admission }: RegistryContext, request: DeleteRequest, oldObject: KubeObject | undefined): Promise<void> {
-  const { target, subresource, name, user, dryRun, warnings } = request;
+  const { target, subresource, name, user, dryRun, warnings, audit } = request;
   const { group, resource } = target.resource.definition;
   const namespace = group === "" && resource === "namespaces" ? name : request.namespace;
   const attributes: AdmissionAttributes = {
@@ -109,6 +109,7 @@ export async function admitDeletion({ admission }: RegistryContext, request: Del
     user,
     dryRun,
     warnings,
+    audit,
     undo: [],
   };
   const mutating = admission.mutate(attributes);

@@ -51,10 +51,10 @@ export interface UpdateRequest extends WriteRequest {
 /** @throws ApiError 400, 403 (admission), 404, 409, 422 */
 export async function update(registry: RegistryContext, request: UpdateRequest): Promise<Written> {
   const { resource } = request.target;
-  const { namespace, name, dryRun } = request;
+  const { namespace, name, dryRun, audit } = request;
   let created = false;
   let attempted: AdmissionAttributes["undo"] = [];
-  const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun }, (existing) => {
+  const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun, audit }, (existing) => {
     undoAll(attempted); // Another writer won.
     attempted = [];
     created = existing === undefined;
@@ -112,10 +112,10 @@ function keepTimes(next: KubeObject, old: KubeObject, schema: Struct): void {
 }
 
 function updateAttributes(request: UpdateRequest, object: KubeObject, oldObject: KubeObject): AdmissionAttributes {
-  const { target, subresource, name, user, dryRun, warnings } = request;
+  const { target, subresource, name, user, dryRun, warnings, audit } = request;
   const { group, resource } = target.resource.definition;
   const namespace = group === "" && resource === "namespaces" ? name : request.namespace;
-  return { operation: "UPDATE", target, subresource, namespace, name, object, oldObject, user, dryRun, warnings, undo: [] };
+  return { operation: "UPDATE", target, subresource, namespace, name, object, oldObject, user, dryRun, warnings, audit, undo: [] };
 }
 
 async function checkValidUpdate(

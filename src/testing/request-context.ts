@@ -58,6 +58,7 @@ export async function ask(
     encodings: [json, yaml, ...protobuf],
     representation: { shape: { kind: "object" }, encoding: json },
     audit: undefined,
+    annotations: undefined,
     gzip: false,
     warnings: [],
     headers: {},

@@ -82,8 +82,15 @@ async function issue(options: TokenRequestOptions, registry: RegistryContext, re
     spec.expirationSeconds = max;
   }
   const token = await options.issue({ namespace, account, audiences: spec.audiences, now, ...lifeOf(options, spec, bound), ...bound });
+  request.audit?.annotate("authentication.kubernetes.io/issued-credential-id", credentialIdOf(token));
   sent.status = { token, expirationTimestamp: formatTime(now + spec.expirationSeconds * 1000) };
   return sent;
+}
+
+/** @param token was just issued here */
+function credentialIdOf(token: string): string {
+  const { jti } = JSON.parse(Buffer.from(token.split(".")[1] as string, "base64url").toString()) as { jti: string };
+  return `JTI=${jti}`;
 }
 
 /** A token that admission put into a pod may be used for longer than its pod was told. */

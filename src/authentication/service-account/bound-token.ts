@@ -25,6 +25,12 @@ export function readBoundClaims(payload: Readonly<Record<string, unknown>>): Bou
   return { namespace: own.namespace, account, pod: readRef(own.pod), secret: readRef(own.secret), node: readRef(own.node), jti };
 }
 
+/** @returns seconds since 1970; undefined where the token names no such time */
+export function readWarnAfter(payload: Readonly<Record<string, unknown>>): number | undefined {
+  const own = payload["kubernetes.io"];
+  return isObject(own) && typeof own.warnafter === "number" && own.warnafter !== 0 ? own.warnafter : undefined;
+}
+
 function readRef(value: unknown): NamedObject | undefined {
   if (!isObject(value)) return undefined;
   const { name = "", uid = "" } = value;

@@ -40,6 +40,12 @@ export function secretTokenProblem({ namespace, account, accountUid, secret }: S
   return undefined;
 }
 
+/** Whether the account names the secret as one of its own: then it was not a person who made it. */
+export function isSecretOfAccount({ namespace, account, secret }: SecretClaims, live: LiveObjects): boolean {
+  const secrets: unknown = live.read("serviceaccounts", namespace, account)?.secrets;
+  return Array.isArray(secrets) && secrets.some((one: { readonly name?: unknown }) => one.name === secret);
+}
+
 export function secretTokenUser({ namespace, account, accountUid }: SecretClaims): UserInfo {
   return { name: serviceAccountUser(namespace, account), uid: accountUid, groups: serviceAccountGroups(namespace), extra: new Map() };
 }

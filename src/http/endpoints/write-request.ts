@@ -45,7 +45,7 @@ export function unsupportedPatchType(): ApiError {
 }
 
 export function writeRequest(context: RequestContext, options: Pick<WriteOptions, "dryRun" | "fieldManager">): WriteRequest {
-  const { info, exchange, user, warnings } = context;
+  const { info, exchange, user, warnings, audit } = context;
   const target = context.resolved as Resolved;
   return {
     target,
@@ -57,6 +57,7 @@ export function writeRequest(context: RequestContext, options: Pick<WriteOptions
     fieldManager: options.fieldManager,
     userAgent: headerText(exchange.header("user-agent") ?? ""),
     warnings,
+    audit,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Finds out who asks. Source: access-control §5.1; apiserver's filter of authentication. */
 import { ApiError } from "../../api/errors.ts";
 import type { UserInfo } from "../../api/user.ts";
+import type { AuthenticationNotes } from "../../authentication/contract.ts";
 import type { Exchange, Filter, RequestContext } from "../contract.ts";
 
 export interface AuthenticationFilterOptions {
@@ -12,7 +13,7 @@ export interface AuthenticationFilterOptions {
 
 /** @param authenticate throws ApiError 401 */
 export function authenticationFilter(
-  authenticate: (exchange: Exchange, warnings: string[]) => UserInfo | Promise<UserInfo>,
+  authenticate: (exchange: Exchange, notes: AuthenticationNotes) => UserInfo | Promise<UserInfo>,
   { isCredential, endUnknown }: AuthenticationFilterOptions,
 ): Filter {
   const known = (context: RequestContext, user: UserInfo): void => {
@@ -28,7 +29,7 @@ export function authenticationFilter(
   return (context) => {
     let found: UserInfo | Promise<UserInfo>;
     try {
-      found = authenticate(context.exchange, context.warnings);
+      found = authenticate(context.exchange, context);
     } catch (error) {
       return unknown(context, error);
     }

@@ -24,7 +24,9 @@ export function authorizationFilter(authorize: Authorizer, { attempted, clock } 
       return check(context, attributes, answer);
     }
     const since = clock.now();
+    const done = context.audit?.timing("authorization");
     return answer.then((decision) => {
+      done?.();
       attempted(decision, clock.now() - since);
       return check(context, attributes, decision);
     });

@@ -26,8 +26,10 @@ export function impersonationFilter(authorize: Authorizer, { constrained }: { re
   return (context) => {
     const wanted = wantedUser(context.exchange);
     if (wanted === undefined) return;
+    const done = context.audit?.timing("impersonation");
     return become(attributesOf(context), wanted).then(
       ({ user, constraint }) => {
+        done?.();
         context.user = user;
         context.exchange.forgetHeaders(isImpersonationHeader);
         context.audit?.impersonated(user, constraint);

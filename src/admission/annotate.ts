@@ -1,0 +1,34 @@
+/** What plugins add to what audit records of a request. Source: apiserver's admission/attributes.go and audit.go. */
+import type { AuditLevel } from "../audit/contract.ts";
+import { auditLevels } from "../audit/contract.ts";
+import { dnsSubdomainProblems } from "../lib/names/names.ts";
+import type { AdmissionAttributes } from "./contract.ts";
+
+/**
+ * @param key a domain and a name, such as `pod-security.kubernetes.io/enforce-policy`; where it stands already, what was there stays
+ * @param level what is recorded at a lower level goes without it
+ * @returns what is wrong with the key, for keys that come from outside; undefined when nothing is
+ */
+export function annotateAudit(
+  { audit }: Pick<AdmissionAttributes, "audit">,
+  key: string,
+  value: string,
+  level: AuditLevel = "Metadata",
+): string | undefined {
+  const problem = keyProblem(key);
+  if (problem !== undefined) return problem;
+  if (audit !== undefined && auditLevels.indexOf(audit.level) >= auditLevels.indexOf(level)) audit.annotate(key, value);
+  return undefined;
+}
+
+const example = "'podsecuritypolicy.admission.k8s.io/admit-policy'";
+const namePattern = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+
+function keyProblem(key: string): string | undefined {
+  const [domain = "", name, ...rest] = key.split("/");
+  if (name === undefined || rest.length > 0)
+    return `annotation key has invalid format, the right format is a DNS subdomain prefix and '/' and key name. (e.g. ${example})`;
+  const isName = name.length <= 63 && namePattern.test(name);
+  if (isName && dnsSubdomainProblems(domain).length === 0) return undefined;
+  return `annotation key has invalid format ${key}. A qualified name like ${example} is required.`;
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { manualClock } from "../testing/manual-clock.ts";
+import type { AuditEvent } from "./contract.ts";
+import { RequestRecord } from "./request-record.ts";
+import { sampleAt, sampleEvent } from "./testing/sample-event.ts";
+
+interface Recorded {
+  readonly record: RequestRecord;
+  readonly clock: ReturnType<typeof manualClock>;
+  readonly annotations: ReadonlyMap<string, string>[];
+  readonly warnings: string[];
+}
+
+function recorded(changes: Partial<AuditEvent> = {}): Recorded {
+  const clock = manualClock(sampleAt);
+  const annotations: ReadonlyMap<string, string>[] = [];
+  const warnings: string[] = [];
+  const process = (event: AuditEvent): boolean => {
+    annotations.push(new Map(event.annotations));
+    return true;
+  };
+  const counts = { events: 0, rejected: 0, levels: new Map(), errors: new Map() };
+  const record = new RequestRecord(
+    sampleEvent(changes),
+    { level: "Metadata", omitStages: new Set(), omitManagedFields: false },
+    { sink: { process, close: async () => {} }, counts, clock, logger: { info() {}, warn: (text) => warnings.push(text), error() {} } },
+  );
+  return { record, clock, annotations, warnings };
+}
+
+test("annotations: the first value stays, another one is told to the log", () => {
+  const { record, annotations, warnings } = recorded();
+  record.annotate("a/b", "1");
+  record.annotate("a/b", "1");
+  record.annotate("a/b", "2");
+  record.received();
+  assert.deepEqual(annotations, [new Map([["a/b", "1"]])]);
+  assert.deepEqual(warnings, ['Failed to set annotations["a/b"] to "2" for audit:"1", it has already been set to "1"']);
+});
+
+test("annotations are bounded, by number and by size", () => {
+  const { record, annotations, warnings } = recorded();
+  record.annotate("long", "x".repeat(70_000));
+  for (let count = 0; count < 130; count++) record.annotate(`a/${count}`, "");
+  record.received();
+  assert.equal(annotations[0]?.size, 128);
+  assert.equal(warnings.length, 3);
+  assert.match(warnings[0] as string, /^Failed to set annotations\["long"\] to "x{256}" for audit:"1", they would be longer than 65536$/);
+});
+
+const latencyRows: [what: string, event: Partial<AuditEvent>, totalMs: number, want: Record<string, string>][] = [
+  ["500 ms are not long", {}, 500, {}],
+  [
+    "longer",
+    {},
+    1501,
+    {
+      "apiserver.latency.k8s.io/authorization": "450ms",
+      "apiserver.latency.k8s.io/authentication": "3ms",
+      "apiserver.latency.k8s.io/total": "1.501s",
+    },
+  ],
+  ["a watch may be as long as it likes", { verb: "watch" }, 1501, {}],
+];
+for (const [what, event, totalMs, want] of latencyRows) {
+  test(`latencies: ${what}`, () => {
+    const { record, clock, annotations } = recorded(event);
+    record.spent("authentication", 3);
+    for (const ms of [200, 250]) {
+      const done = record.timing("authorization");
+      clock.advance(ms);
+      done();
+    }
+    record.timing("etcd")();
+    clock.advance(totalMs - 450);
+    record.completed(200);
+    assert.deepEqual(Object.fromEntries(annotations[0] as ReadonlyMap<string, string>), want);
+  });
+}
