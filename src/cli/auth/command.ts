@@ -19,17 +19,17 @@ export const exitFailed = 2;
 
 interface ExplainOptions {
   readonly as?: string;
-  readonly asGroup: readonly string[];
+  readonly asGroup?: readonly string[];
   readonly namespace?: string;
   readonly allNamespaces?: true;
-  readonly fieldSelector: string;
-  readonly selector: string;
+  readonly fieldSelector?: string;
+  readonly selector?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly output: "text" | "json";
 }
 
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
 /** @param argv after `auth` @param env where KUBECONFIG is looked up @returns the exit code */
 export async function authCommand(argv: readonly string[], output: Output, env: NodeJS.ProcessEnv): Promise<number> {
@@ -40,6 +40,7 @@ export async function authCommand(argv: readonly string[], output: Output, env: 
     .configureOutput({ writeOut: output.out, writeErr: output.err });
   command
     .command("explain")
+    .summary("why somebody may do something, or may not")
     .description(
       "Says whether somebody may do something, which authorizer decided it and, for RBAC, by which binding, role and rule; or what comes closest. The kubeconfig's user must be allowed to create subjectaccessreviews, or to list roles and bindings.",
     )
@@ -51,12 +52,11 @@ export async function authCommand(argv: readonly string[], output: Output, env: 
       "--as-group <group>",
       "a group the user is in; may be repeated. system:authenticated is added, and a service account's own groups",
       collect,
-      [],
     )
     .option("-n, --namespace <namespace>", "if unset, that of the kubeconfig's context")
     .option("-A, --all-namespaces", "asks about all namespaces at once")
-    .option("--field-selector <selector>", "asks about a list with this selector, such as spec.nodeName=n1", "")
-    .option("-l, --selector <selector>", "asks about a list with this label selector", "")
+    .option("--field-selector <selector>", "asks about a list with this selector, such as spec.nodeName=n1")
+    .option("-l, --selector <selector>", "asks about a list with this label selector")
     .option("--kubeconfig <file>", "if unset, those of KUBECONFIG, or ~/.kube/config")
     .option("--context <name>", "in place of the kubeconfig's current context")
     .addOption(new Option("-o, --output <format>", "the form of the answer").choices(["text", "json"]).default("text"))
@@ -84,13 +84,13 @@ async function run(
   output: Output,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  if (options.as === undefined && options.asGroup.length > 0) throw new Error("--as-group needs --as");
+  const { asGroup = [], fieldSelector = "", selector: labelSelector = "" } = options;
+  if (options.as === undefined && asGroup.length > 0) throw new Error("--as-group needs --as");
   const surroundings = { env, stdinIsTerminal: process.stdin.isTTY === true, now: Date.now };
   const client = await openClient(await findKubeconfig(options.kubeconfig, env), { context: options.context, surroundings });
   try {
     const namespace = options.allNamespaces === true ? "" : (options.namespace ?? client.namespace);
-    const user = options.as === undefined ? undefined : userNamed(options.as, options.asGroup);
-    const { fieldSelector, selector: labelSelector } = options;
+    const user = options.as === undefined ? undefined : userNamed(options.as, asGroup);
     const explanation = await explain(client, { ...asked, namespace, fieldSelector, labelSelector }, user);
     output.out(options.output === "json" ? formatJson(explanation) : formatText(explanation));
     return isAllowed(explanation) ? exitAllowed : exitDenied;
