@@ -21,14 +21,13 @@ export function peerOf(socket: TLSSocket, clock: Clock): Peer {
   return {
     address: socket.remoteAddress ?? "",
     certificate: certificate && peerCertificate(socket, certificate, clock),
-    refused: certificate !== undefined && !socket.authorized,
+    refused: certificate !== undefined && !isGood(socket),
   };
 }
 
 function peerCertificate(socket: TLSSocket, certificate: X509Certificate, clock: Clock): PeerCertificate {
   const subject = certificate.toLegacyObject().subject as Readonly<Record<string, string | string[] | undefined>>;
-  /** Whether OpenSSL found it good for clients, under one authority or another. */
-  const good = socket.authorized;
+  const good = isGood(socket);
   // Authorities change while connections stay: each set is asked about once, and what is cached must not keep a set alive.
   const known = new WeakMap<Authorities, ValidTimes | "none">();
   return {
@@ -47,6 +46,20 @@ function peerCertificate(socket: TLSSocket, certificate: X509Certificate, clock:
       return times !== "none" && times.from <= now && now <= times.to;
     },
   };
+}
+
+/**
+ * What OpenSSL says of a way that it could follow to its end, but whose end is not an authority that signs itself and is trusted. Nothing else is
+ * wrong then, for a later check's words would stand in place of these.
+ */
+const endIsOpen: readonly unknown[] = ["UNABLE_TO_GET_ISSUER_CERT", "SELF_SIGNED_CERT_IN_CHAIN"];
+
+/**
+ * Whether OpenSSL found it good for clients, under one authority or another. Authorities that others signed are trusted as they are, as Go has it;
+ * Node does not tell OpenSSL so for its servers, and whether the way leads by one of them is found out for each set of authorities.
+ */
+function isGood({ authorized, authorizationError }: TLSSocket): boolean {
+  return authorized || endIsOpen.includes(authorizationError);
 }
 
 function validTimes(socket: TLSSocket, authorities: Authorities): ValidTimes | undefined {

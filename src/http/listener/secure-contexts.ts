@@ -95,7 +95,6 @@ function secureOptions({ cert, key }: ServingCertificate, clientCa: string | und
     ...(ciphers !== undefined && { ciphers }),
     ...(groups !== undefined && { ecdhCurve: groups }),
     secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_CIPHER_SERVER_PREFERENCE,
-    // Whatever stands in the bundle is trusted, authorities that others signed among them, as Go has it.
-    ...(clientCa !== undefined && { ca: clientCa, allowPartialTrustChain: true }),
+    ...(clientCa !== undefined && { ca: clientCa }),
   };
 }
