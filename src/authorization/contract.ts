@@ -56,7 +56,8 @@ export interface AuthorizationObserver {
   conditionsEvaluated(name: string, outcome: "matched" | "excluded" | "failed", durationMs: number): void;
 }
 
-export type WebhookResult = "success" | "timeout" | "error";
+/** `canceled`: it took longer than a request may. */
+export type WebhookResult = "success" | "timeout" | "error" | "canceled";
 
 export interface DecisionCounts {
   allowed: number;

@@ -113,11 +113,11 @@ const configuration: WebhookConfiguration = {
   connectionInfo: { type: "InClusterConfig" },
 };
 
-/** Pauses pass at once. */
+/** Pauses pass at once, the limit of all tries never comes. */
 const hastyClock: Clock = {
   now: () => 0,
-  after(_ms, run) {
-    setImmediate(run);
+  after(ms, run) {
+    if (ms < 60_000) setImmediate(run);
     return () => {};
   },
 };
@@ -233,6 +233,23 @@ describe("when there is no answer", () => {
     const { authorize, seen } = webhook((call) => (call < 3 ? { status: 500, headers: {}, body: Buffer.from("") } : answered({ allowed: true })));
     assert.deepEqual(await authorize(question), { decision: "allow", reason: "" });
     assert.deepEqual(seen.events, ["w called: error", "w called: error", "w called: success"]);
+  });
+
+  test("at some time there are no more tries", async () => {
+    const clock = manualClock();
+    const { authorize, seen } = webhook(
+      (call) => {
+        if (call === 3) {
+          clock.advance(60_000);
+          throw new WebhookError("canceled", "context canceled");
+        }
+        setImmediate(() => clock.advance(10_000));
+        return { status: 500, headers: {}, body: Buffer.from("") };
+      },
+      { configuration: { failurePolicy: "NoOpinion" }, clock },
+    );
+    assert.deepEqual(await authorize(question), { decision: "noOpinion", reason: "", error: "context canceled" });
+    assert.deepEqual(seen.events, ["w called: error", "w called: error", "w called: canceled"]);
   });
 
   test("a mistake of ours is no answer", async () => {

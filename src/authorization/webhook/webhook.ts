@@ -29,6 +29,8 @@ export interface WebhookAuthorizerOptions {
 
 /** Before the second of five tries. */
 const initialDelayMs = 500;
+/** Of all tries together: no request waits longer. */
+const deadlineMs = 60_000;
 /** Bytes of what a request says from which on the answer is not kept: it may be one of very many. */
 const cachedBytesMax = 10_000;
 
@@ -50,11 +52,11 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     return match.matches ? undefined : noOpinion;
   }
 
-  async function call(question: string): Promise<ReviewStatus> {
+  async function call(question: string, signal: AbortSignal): Promise<ReviewStatus> {
     const since = clock.now();
     let result: WebhookResult = "success";
     try {
-      return statusOf(decodeReview(await client.post(question, { timeoutMs }), kind));
+      return statusOf(decodeReview(await client.post(question, { timeoutMs, signal }), kind));
     } catch (error) {
       result = resultOf(error);
       throw error;
@@ -64,15 +66,21 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
   }
 
   async function ask(question: string, isCached: boolean): Promise<Decision> {
+    const deadline = new AbortController();
+    const { signal } = deadline;
+    const clear = clock.after(deadlineMs, () => deadline.abort());
     try {
-      const status = await withBackoff({ initialDelayMs, clock, ...(random && { random }) }, () => call(question));
+      const status = await withBackoff({ initialDelayMs, clock, signal, ...(random && { random }) }, () => call(question, signal));
       if (isCached) answers.keep(question, status, status.allowed ? authorizedTtlMs : unauthorizedTtlMs);
       return decisionOf(status);
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
       logger.error("Failed to make webhook authorizer request", { name, error: error.message });
-      if (onError === "noOpinion") observer.webhookFailedOpen(name, resultOf(error));
+      const result = resultOf(error);
+      if (onError === "noOpinion" && result !== "canceled") observer.webhookFailedOpen(name, result);
       return { decision: onError, reason: "", error: error.message };
+    } finally {
+      clear();
     }
   }
 
@@ -93,9 +101,10 @@ function statusOf({ status }: Record<string, unknown>): ReviewStatus {
 }
 
 function resultOf(error: unknown): WebhookResult {
-  return error instanceof WebhookError && (error.kind === "timeout" || error.status?.code === 504 || error.status?.reason === "Timeout")
-    ? "timeout"
-    : "error";
+  if (!(error instanceof WebhookError)) return "error";
+  const { kind, status } = error;
+  if (kind === "canceled") return "canceled";
+  return kind === "timeout" || status?.code === 504 || status?.reason === "Timeout" ? "timeout" : "error";
 }
 
 function decisionOf({ allowed, denied, reason }: ReviewStatus): Decision {
