@@ -19,6 +19,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   securePort: 0,
   advertiseAddress: undefined,
   serviceClusterIpRange: "10.0.0.0/24",
+  enableAggregatorRouting: false,
   tlsCertFile: undefined,
   tlsPrivateKeyFile: undefined,
   clientCaFile: undefined,

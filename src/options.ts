@@ -3,11 +3,12 @@ import type { AdmissionOptions } from "./admission/contract.ts";
 import type { Clock } from "./api/clock.ts";
 import type { Logger } from "./api/logger.ts";
 import type { AuditOptions } from "./audit/contract.ts";
-import type { AuthorizationOptions } from "./authorization/contract.ts";
 import type { OidcOptions } from "./authentication/configuration/contract.ts";
 import type { RequestHeaderOptions, TokenWebhookSettings } from "./authentication/contract.ts";
+import type { AuthorizationOptions } from "./authorization/contract.ts";
 import type { TlsOptions } from "./http/listener/contract.ts";
 import type { MetricsOptions } from "./metrics/contract.ts";
+import type { ServiceResolver } from "./webhook/service-resolver.ts";
 
 export interface ServerOptions {
   /** `memory` forgets everything at the end; `lmdb` keeps it under `dataDir`. */
@@ -27,6 +28,10 @@ export interface ServerOptions {
   /** What the `kubernetes` Service's endpoints name. Undefined: the first address that is not loopback, if any. */
   readonly advertiseAddress: string | undefined;
   readonly serviceClusterIpRange: string;
+  /** Whether webhooks that are services are reached by one of their endpoints, rather than by the service's address. */
+  readonly enableAggregatorRouting: boolean;
+  /** Where services are reached that are webhooks, in place of either. */
+  readonly serviceResolver?: ServiceResolver;
   readonly tlsCertFile: string | undefined;
   readonly tlsPrivateKeyFile: string | undefined;
   readonly clientCaFile: string | undefined;

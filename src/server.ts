@@ -45,8 +45,10 @@ import { resourceEndpoints } from "./server/endpoints.ts";
 import { identitySettings, openIdentity } from "./server/identity.ts";
 import { metricsSettings, openMetrics } from "./server/metrics.ts";
 import { documentRoutes, healthRoutes } from "./server/routes.ts";
+import { openWebhooks } from "./server/webhooks.ts";
 import type { Storage } from "./storage/contract.ts";
 import { valueBytesMaxDefault } from "./storage/options.ts";
+import type { Address } from "./webhook/contract.ts";
 
 /** How long open requests may take to finish at shutdown. */
 const drainMs = 10_000;
@@ -106,8 +108,8 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   undo.push(() => open.close());
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;
   const identity = await openIdentity(settings.identity, options, { catalog, address, setup, gates, metrics });
-  undo.push(() => identity.close());
   const identify = metrics.authentication.around(identity.filter);
+  undo.push(() => identity.close());
   const serve = createServe({
     filters: [
       metrics.requests.filter,
@@ -146,8 +148,12 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   await ensureRbacPolicy(registry);
   await rbac.tried;
   await rbac.reached(await storage.current());
+  const self = (): Address => ({ host: hostOf(options.bindAddress), port: listener.port });
+  const webhooks = openWebhooks(options, { catalog, metrics, self });
+  undo.push(() => webhooks.close());
   const controllers = await startControllers(running, {
     registry,
+    webhooks: webhooks.conversion,
     catalog,
     release: installer.release,
     logger,
@@ -179,6 +185,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     open.close();
     await Promise.all([trust, ...controllers].map((controller) => controller.stop()));
     await listener.close();
+    webhooks.close();
     serviceAddresses.close();
     access.close();
     identity.close();

@@ -228,6 +228,14 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
           server.serviceClusterIpRange = cidr(text);
         },
       },
+      {
+        term: "--enable-aggregator-routing [bool]",
+        help: "Reach webhooks that are services by their endpoints rather than by the address of the service.",
+        shown: "false",
+        set: (text, { server }) => {
+          server.enableAggregatorRouting = boolValue(text);
+        },
+      },
     ],
   ],
   ["Admission flags", admissionFlags],
@@ -315,7 +323,9 @@ export function parseFlags(argv: readonly string[]): CommandLine {
 
 function newCommand(draft: Draft): Command {
   const command = new Command("coxswain")
-    .description("A Kubernetes 1.36 API server with an embedded store. `coxswain cel --help`: tries out and checks expressions of rules. `coxswain auth --help`: why somebody may do something, or may not.")
+    .description(
+      "A Kubernetes 1.36 API server with an embedded store. `coxswain cel --help`: tries out and checks expressions of rules. `coxswain auth --help`: why somebody may do something, or may not.",
+    )
     .usage("[flags]")
     .helpOption(false)
     .allowExcessArguments(false)

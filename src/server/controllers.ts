@@ -1,4 +1,5 @@
 /** Which controllers run in this server, and their start and end. */
+import type { ConversionWebhooks } from "../apis/apiextensions/conversion/webhook-clients.ts";
 import { customKinds } from "../apis/apiextensions/custom-kinds.ts";
 import { objectRules } from "../cel-environment/object-rules.ts";
 import { bootstrapSigner } from "../controllers/bootstrap-signer.ts";
@@ -16,12 +17,13 @@ import { tokenCleaner } from "../controllers/token-cleaner.ts";
 
 export interface ControllerNeeds extends Omit<DefinitionControllerOptions, "rules">, Omit<ServiceAccountTokensOptions, "issue"> {
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
+  readonly webhooks: ConversionWebhooks;
 }
 
 /** @returns when the definitions that were there at the start are served, or could not be read */
 export async function startControllers(running: ReadonlySet<ControllerName>, needs: ControllerNeeds): Promise<readonly Controller[]> {
   const { registry, logger, caBundle, issueForSecret: issue } = needs;
-  const definitions = definitionController({ ...needs, rules: customKinds({ objectRules }) });
+  const definitions = definitionController({ ...needs, rules: customKinds({ objectRules, webhooks: needs.webhooks }) });
   const makers: Readonly<Record<ControllerName, () => Controller>> = {
     "namespace-controller": () => namespaceController({ registry, logger }),
     "serviceaccount-controller": () => serviceAccountController({ registry, logger }),

@@ -117,7 +117,7 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
         },
       }),
     },
-    'resolve: Post "https://a.b.svc/c?timeout=30s": service "a" not found',
+    'resolve: Post "URL?timeout=30s": service "a" not found',
   ],
   [
     "nobody there",

@@ -33,12 +33,13 @@ const retriesMax = 10;
 export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions = {}): WebhookClient {
   const settings = { ...defaults, ...options };
   const url = new URL(endpoint.url);
+  const target = targetOf(endpoint.url);
   const agent = agentFor(endpoint, url, settings.connectionsMax);
   const token = tokenReader(endpoint, settings.clock);
   return {
     async post(body, options) {
       const deadline = withDeadline(options);
-      const target = withTimeout(url, options.timeoutMs);
+      const shown = withTimeout(target, options.timeoutMs);
       const authorization = await authorizationOf(endpoint, token);
       const headers = {
         accept: "application/json, */*",
@@ -47,9 +48,10 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
         ...endpoint.headers,
         ...(authorization !== undefined && { authorization }),
         ...options.headers,
+        host: target.authority,
         "content-length": String(Buffer.byteLength(body)),
       };
-      const call: Call = { url: target, agent, headers, body, answerBytesMax: settings.answerBytesMax, signal: deadline.signal };
+      const call: Call = { url: shown, agent, headers, body, answerBytesMax: settings.answerBytesMax, signal: deadline.signal };
       try {
         return await retrying(call, settings.clock);
       } catch (error) {
@@ -62,11 +64,21 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
   };
 }
 
-/** Go's two ways of writing where it goes: the path is never empty. */
-function withTimeout(url: URL, timeoutMs: number): URL {
-  const target = new URL(url);
-  target.searchParams.set("timeout", formatDuration(BigInt(Math.round(timeoutMs)) * 1_000_000n));
-  return target;
+/** As Go writes it: the path is never empty, and a port that is given stays. */
+function withTimeout({ origin, path }: Target, timeoutMs: number): string {
+  return `${origin}${path}?timeout=${formatDuration(BigInt(Math.round(timeoutMs)) * 1_000_000n)}`;
+}
+
+interface Target {
+  /** `https://example.com:443` */
+  readonly origin: string;
+  readonly authority: string;
+  readonly path: string;
+}
+
+function targetOf(text: string): Target {
+  const [, scheme = "", authority = "", path = ""] = /^(https?:\/\/)([^/?#]*)([^?#]*)/.exec(text) ?? [];
+  return { origin: scheme + authority, authority, path: path === "" ? "/" : path };
 }
 
 interface Deadline {
@@ -91,7 +103,7 @@ function withDeadline({ timeoutMs, signal }: PostOptions): Deadline {
 }
 
 interface Call {
-  readonly url: URL;
+  readonly url: string;
   readonly agent: http.Agent;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
@@ -141,7 +153,7 @@ class StaleConnection extends Error {}
 function exchange({ url, agent, headers, body, answerBytesMax, signal }: Call): Promise<WebhookAnswer> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
-    const send = url.protocol === "http:" ? http.request : https.request;
+    const send = url.startsWith("http:") ? http.request : https.request;
     const request = send(url, { method: "POST", agent, headers });
     let answered = false;
     const abort = (): void => {
@@ -197,7 +209,7 @@ function explained(error: unknown, { url, signal }: Call): unknown {
   const reason = signal.aborted ? signal.reason : error;
   const told = reason instanceof WebhookError ? reason : streamError(reason as NodeJS.ErrnoException);
   if (told === undefined) return error;
-  return told.kind === "tooLarge" ? told : new WebhookError(told.kind, `Post ${quoteGo(url.href)}: ${told.message}`);
+  return told.kind === "tooLarge" ? told : new WebhookError(told.kind, `Post ${quoteGo(url)}: ${told.message}`);
 }
 
 /** Opens connections by `connect`, and keeps them. */

@@ -1,0 +1,71 @@
+/** Conversions by webhook. Source: apiextensions-apiserver pkg/apiserver/conversion/metrics.go. */
+import type { ConversionObserver } from "../apis/apiextensions/conversion/contract.ts";
+import { formatLabels, type Metric, type Sample } from "./exposition.ts";
+import { exponentialBounds, Histogram } from "./histogram.ts";
+
+export interface ConversionMetrics {
+  readonly observer: ConversionObserver;
+  collect(): Metric[];
+}
+
+const callBounds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60];
+const conversionBounds = exponentialBounds(0.001, 2, 15);
+/** Series of conversions; those that would be more are not counted. */
+const seriesMax = 10_000;
+
+export function conversionMetrics(): ConversionMetrics {
+  const calls = new Map<string, number>();
+  const callDurations = new Map<string, Histogram>();
+  const conversions = new Map<string, Histogram>();
+  return {
+    observer: {
+      called(failure, milliseconds) {
+        const values = failure === undefined ? ["", "success"] : [`conversion_webhook_${failure}_failure`, "failure"];
+        const labels = formatLabels(["failure_type", "result"], values);
+        calls.set(labels, (calls.get(labels) ?? 0) + 1);
+        observe(callDurations, labels, callBounds, milliseconds);
+      },
+      converted(definition, from, to, succeeded, milliseconds) {
+        const labels = formatLabels(["crd_name", "from_version", "succeeded", "to_version"], [definition, from, String(succeeded), to]);
+        observe(conversions, labels, conversionBounds, milliseconds);
+      },
+    },
+    collect: () => [
+      {
+        name: "apiserver_conversion_webhook_request_total",
+        type: "counter",
+        stability: "ALPHA",
+        help: "Calls of conversion webhooks, by what came of them.",
+        samples: Array.from(calls, ([labels, value]) => ({ suffix: "", labels, value })),
+      },
+      {
+        name: "apiserver_conversion_webhook_duration_seconds",
+        type: "histogram",
+        stability: "ALPHA",
+        help: "How long calls of conversion webhooks took, by what came of them.",
+        samples: samplesOf(callDurations),
+      },
+      {
+        name: "apiserver_crd_conversion_webhook_duration_seconds",
+        type: "histogram",
+        stability: "ALPHA",
+        help: "How long conversions of custom resources took.",
+        samples: samplesOf(conversions),
+      },
+    ],
+  };
+}
+
+function observe(histograms: Map<string, Histogram>, labels: string, bounds: readonly number[], milliseconds: number): void {
+  let histogram = histograms.get(labels);
+  if (histogram === undefined) {
+    if (histograms.size >= seriesMax) return;
+    histogram = new Histogram(bounds);
+    histograms.set(labels, histogram);
+  }
+  histogram.observe(milliseconds / 1000);
+}
+
+function samplesOf(histograms: ReadonlyMap<string, Histogram>): Sample[] {
+  return [...histograms].flatMap(([labels, histogram]) => [...histogram.samples(labels)]);
+}

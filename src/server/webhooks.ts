@@ -1,0 +1,67 @@
+/** Webhooks that objects name, and how those are reached that are services of the cluster. */
+import { type ConversionWebhooks, openConversionWebhooks } from "../apis/apiextensions/conversion/webhook-clients.ts";
+import { conversionMetrics } from "../metrics/conversion-metrics.ts";
+import type { ServerOptions } from "../options.ts";
+import type { Catalog, ResourceStore } from "../resource/contract.ts";
+import type { Address } from "../webhook/contract.ts";
+import {
+  clusterIpResolver,
+  type EndpointSliceView,
+  endpointResolver,
+  type ServiceResolver,
+  type ServiceSource,
+  type ServiceView,
+  withLoopback,
+} from "../webhook/service-resolver.ts";
+import type { ServerMetrics } from "./metrics.ts";
+
+export interface ServerWebhooks {
+  /** Where services are reached. */
+  readonly resolve: ServiceResolver;
+  readonly conversion: ConversionWebhooks;
+  close(): void;
+}
+
+interface Needs {
+  readonly catalog: Catalog;
+  readonly metrics: Pick<ServerMetrics, "add">;
+  /** Where this server listens, which stands for the service `kubernetes`. */
+  readonly self: () => Address;
+}
+
+type Options = Pick<ServerOptions, "serviceResolver" | "enableAggregatorRouting">;
+
+export function openWebhooks(options: Options, needs: Needs): ServerWebhooks {
+  const conversions = conversionMetrics();
+  needs.metrics.add(conversions.collect);
+  const resolve = serviceResolver(options, needs);
+  const conversion = openConversionWebhooks({ resolve, observer: conversions.observer });
+  return { resolve, conversion, close: () => conversion.close() };
+}
+
+function serviceResolver({ serviceResolver: given, enableAggregatorRouting }: Options, { catalog, self }: Needs): ServiceResolver {
+  if (given !== undefined) return given;
+  const source = serviceSource(catalog);
+  return withLoopback(enableAggregatorRouting ? endpointResolver(source) : clusterIpResolver(source), self);
+}
+
+const serviceLabel = "kubernetes.io/service-name";
+
+function serviceSource(catalog: Catalog): ServiceSource {
+  const storeOf = (group: string, resource: string): ResourceStore | undefined => catalog.findResource(group, resource)?.store;
+  return {
+    async service(namespace, name) {
+      const store = storeOf("", "services");
+      if (store === undefined) return undefined;
+      const entry = (await store.cache.current()).get(store.keyOf(namespace, name));
+      return entry && (store.decode(entry) as ServiceView);
+    },
+    async endpointSlices(namespace, service) {
+      const store = storeOf("discovery.k8s.io", "endpointslices");
+      if (store === undefined) return [];
+      const all = (await store.cache.current()).range(store.keyOf(namespace, ""));
+      const own = [...all].filter(({ index }) => index.labels.get(serviceLabel) === service);
+      return own.map((entry) => store.decode(entry) as unknown as EndpointSliceView);
+    },
+  };
+}
