@@ -1,9 +1,6 @@
-/** Users with few rights against a real server: RBAC from the first write on, access reviews, and what kubectl makes of them. */
+/** Users with few rights against a real server: RBAC from the first write on and access reviews; kubectl-auth.test.ts has what kubectl makes of them. */
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
-import { kubectls, runKubectl } from "../testing/kubectl.ts";
+import { after, before, test } from "node:test";
 import { type RawClient, type RawRequest, rawClient } from "../testing/raw-client.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
@@ -13,14 +10,12 @@ const reviews = "/apis/authorization.k8s.io/v1";
 let server: TestServer;
 let admin: RawClient;
 let ann: RawClient;
-let annsKubeconfig = "";
 
 before(async () => {
   server = await startTestServer();
   admin = rawClient(server.kubeconfig);
   const kubeconfig = await server.as("ann", ["dev"]);
   ann = rawClient(kubeconfig.kubeconfig);
-  annsKubeconfig = kubeconfig.kubeconfigPath;
 });
 
 after(async () => {
@@ -274,66 +269,6 @@ for (const [index, [what, rules, headers, want]] of impersonations.entries()) {
     const { body } = await ann.send(whoAmI(headers));
     if (typeof want === "string") return assert.equal(body.message, want);
     assert.deepEqual({ ...want }, Object.fromEntries(Object.entries(body.status.userInfo).filter(([key]) => key in (want as object))));
-  });
-}
-
-const manifest = `
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata: {name: reconciled, namespace: default}
-rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata: {name: reconciled, namespace: default}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reconciled}
-subjects: [{kind: User, name: ann, apiGroup: rbac.authorization.k8s.io}]
-`;
-
-/** A command, who gives it, and what its output must match. */
-const commands: [who: "admin" | "ann", command: string, output: RegExp][] = [
-  ["admin", "auth can-i delete nodes", /^yes$/m],
-  ["ann", "auth can-i get roles", /^yes$/m],
-  ["ann", "auth can-i delete nodes", /^no$/m],
-  ["ann", "auth can-i get /healthz", /^yes$/m],
-  ["ann", "auth can-i --list", /^roles\.rbac\.authorization\.k8s\.io +\[\] +\[\] +\[create get\]$/m],
-  ["admin", "create role reader --verb=get,list --resource=pods,configmaps", /^role\.rbac\.authorization\.k8s\.io\/reader created$/m],
-  ["admin", "create rolebinding reader --role=reader --user=ann", /^rolebinding\.rbac\.authorization\.k8s\.io\/reader created$/m],
-  ["ann", "get configmaps", /^No resources found in default namespace\.$/m],
-  [
-    "ann",
-    "get configmaps -A",
-    /Error from server \(Forbidden\): configmaps is forbidden: User "ann" cannot list resource "configmaps" in API group "" at the cluster scope/,
-  ],
-  ["admin", "create clusterrole watcher --verb=watch --resource=nodes", /^clusterrole\.rbac\.authorization\.k8s\.io\/watcher created$/m],
-  [
-    "admin",
-    "create clusterrolebinding watcher --clusterrole=watcher --group=dev",
-    /^clusterrolebinding\.rbac\.authorization\.k8s\.io\/watcher created$/m,
-  ],
-  ["ann", "auth can-i watch nodes", /^yes$/m],
-  ["admin", "auth can-i create pods --as zoe", /^no$/m],
-  ["admin", "auth can-i get pods --as zoe --as-group system:masters", /^yes$/m],
-  ["admin", "auth can-i get configmaps -n default --as system:serviceaccount:default:robot", /^no$/m],
-  ["ann", "get pods --as zoe", /cannot (impersonate-on:user-info:)?list resource "pods"/],
-  ["admin", "auth reconcile -f reconciled.yaml", /^role\.rbac\.authorization\.k8s\.io\/reconciled reconciled$/m],
-  ["admin", 'patch role reconciled --type=json -p [{"op":"add","path":"/rules/0/verbs/-","value":"delete"}]', /patched$/m],
-  ["admin", "auth reconcile --remove-extra-permissions -f reconciled.yaml", /^role\.rbac\.authorization\.k8s\.io\/reconciled reconciled$/m],
-  ["admin", "get role reconciled -o jsonpath={.rules[*].verbs}", /^\["get"\]$/m],
-  ["admin", "delete role,rolebinding reader reconciled", /deleted/],
-  ["admin", "delete clusterrole,clusterrolebinding watcher", /deleted/],
-];
-
-for (const kubectl of kubectls()) {
-  describe(`${kubectl.split("/").at(-1)} and rights`, () => {
-    for (const [who, command, output] of commands) {
-      test(`${who}: ${command}`, async () => {
-        const { directory, kubeconfigPath } = server;
-        writeFileSync(join(directory, "reconciled.yaml"), manifest);
-        const run = await runKubectl(kubectl, command.split(" "), { directory, kubeconfigPath: who === "ann" ? annsKubeconfig : kubeconfigPath });
-        assert.match(run.output, output);
-      });
-    }
   });
 }
 
