@@ -59,6 +59,9 @@ const subjectsOf = (binding: string): string => `get ${binding} -o jsonpath={.su
 type Step = readonly [who: "admin" | "ann", command: string, output: RegExp, code?: number];
 
 const whoAmI = "who am I";
+/** It asks for versions that 1.36 does not serve. */
+const whoAmIOf127: readonly Step[] = [["ann", "auth whoami", /^error: the selfsubjectreviews API is not enabled in the cluster$/m, 1]];
+
 const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
   [
     whoAmI,
@@ -231,11 +234,10 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
 for (const kubectl of kubectls()) {
   describe(kubectl.split("/").at(-1) as string, () => {
     for (const [what, steps] of sessions) {
-      const skip = what === whoAmI && kubectl.endsWith(".1.27") && "it asks versions of SelfSubjectReview that 1.36 does not serve";
-      test(what, { skip }, async () => {
+      test(what, async () => {
         const { directory, kubeconfigPath } = server;
         for (const [name, text] of files) writeFileSync(join(directory, name), text);
-        for (const [who, command, output, code = 0] of steps) {
+        for (const [who, command, output, code = 0] of what === whoAmI && kubectl.endsWith(".1.27") ? whoAmIOf127 : steps) {
           const run = await runKubectl(kubectl, command.split(" "), { directory, kubeconfigPath: who === "ann" ? annsKubeconfig : kubeconfigPath });
           assert.match(run.output, output, `${who}: ${command}`);
           assert.equal(run.code, code, `${who}: ${command}: ${run.output}`);
