@@ -35,7 +35,8 @@ export interface AcceptedToken {
 /**
  * One kind of token.
  * @param audiences what the token must be for, at least one of them; never empty
- * @returns why not, in words without anything of the token, for TokenReviews; never for the bearer. Undefined: a token of another kind
+ * @returns why not, in words without the token itself, though claims may stand in them, for TokenReviews; never for the bearer, nor for a log. Undefined:
+ *   a token of another kind
  */
 export type TokenAuthenticator = (token: string, audiences: readonly string[]) => TokenAnswer | Promise<TokenAnswer>;
 
