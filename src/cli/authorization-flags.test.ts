@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AuthorizationOptions } from "../authorization/contract.ts";
+import { FlagError, parseFlags } from "./flags.ts";
+
+const rows: [argv: string[], want: AuthorizationOptions][] = [
+  [[], { configFile: undefined, webhook: {} }],
+  [["--authorization-config=/a"], { configFile: "/a", webhook: {} }],
+  [["--authorization-config="], { configFile: undefined, webhook: {} }],
+  [
+    ["--authorization-webhook-config-file=/a", "--authorization-webhook-version=v1"],
+    { configFile: undefined, webhook: { configFile: "/a", version: "v1" } },
+  ],
+  [
+    ["--authorization-webhook-cache-authorized-ttl=1m", "--authorization-webhook-cache-unauthorized-ttl=0"],
+    { configFile: undefined, webhook: { authorizedTtlMs: 60_000, unauthorizedTtlMs: 0 } },
+  ],
+];
+for (const [argv, want] of rows) {
+  test(`flags: ${argv.join(" ")}`, () => {
+    const line = parseFlags(argv);
+    assert.deepEqual(line.run === "server" && line.settings.server.authorization, want);
+  });
+}
+
+test("a time to live that is none is refused", () => {
+  assert.throws(() => parseFlags(["--authorization-webhook-cache-authorized-ttl=x"]), FlagError);
+});
