@@ -107,6 +107,31 @@ test("a definition that is deleted takes its objects with it", async () => {
   await eventually(() => catalog.find("example.com", "v1", "gadgets") === undefined);
 });
 
+const endRows: [what: string, change: (definition: KubeObject) => void, condition: string][] = [
+  ["was served", () => {}, "False InstanceDeletionCompleted"],
+  ["never got its names", ({ spec }) => Object.assign(spec.names, { kind: "Taken", listKind: "TakenList" }), "False NeverEstablished"],
+];
+
+test("a definition says how it went", async () => {
+  await memory.create(place, definition("takens", "Taken"));
+  await eventually(async () => (await conditionOf("takens.example.com", "Established")) === "True InitialNamesAccepted");
+  for (const [what, change, condition] of endRows) {
+    const going = definition("goings", "Going");
+    going.metadata.finalizers = ["example.com/held"];
+    change(going);
+    await memory.create(place, going);
+    await eventually(async () => (await conditionOf("goings.example.com", "NamesAccepted")) !== undefined);
+    await eventually(async () => (await conditionOf("goings.example.com", "Established")) !== undefined);
+    await memory.delete(place, "goings.example.com");
+    await eventually(async () => (await conditionOf("goings.example.com", "Terminating")) === condition);
+    assert.deepEqual((await memory.find(place, "goings.example.com"))?.metadata.finalizers, ["example.com/held"], what);
+    await memory.change(place, "goings.example.com", (object) => {
+      delete object.metadata.finalizers;
+    });
+    await eventually(async () => (await memory.find(place, "goings.example.com")) === undefined);
+  }
+});
+
 test("a definition takes no place of what the server has itself", async () => {
   const own = definition("apiservices", "APIService");
   own.metadata = { name: "apiservices.apiregistration.k8s.io", annotations: { "api-approved.kubernetes.io": "unapproved, a test" } };

@@ -2,7 +2,7 @@
  * Brings definitions to be served: gives them their names, says so in their conditions, and puts their kinds into the catalogue.
  * Source: k8s.io/apiextensions-apiserver pkg/controller/status, establish
  */
-import { notFound } from "../../api/errors.ts";
+import { ApiError, notFound } from "../../api/errors.ts";
 import type { Logger } from "../../api/logger.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { deepEqual } from "../../lib/json/values.ts";
@@ -14,7 +14,7 @@ import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import type { Controller } from "../contract.ts";
 import { writesAs } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";
-import type { DefinitionRules } from "./contract.ts";
+import type { DefinitionCondition, DefinitionRules } from "./contract.ts";
 import { countObjects, deleteObjects } from "./custom-objects.ts";
 import { type InstalledKinds, installedKinds } from "./installed-kinds.ts";
 
@@ -136,30 +136,46 @@ class Definitions {
     return true;
   }
 
-  /** Deletes the objects of a definition that is to go, and then lets it go. @returns whether it does */
+  /** Deletes the objects of a definition that is to go, and then lets it go, saying so on the way. @returns whether it does */
   async #finish(definition: KubeObject, now: number): Promise<boolean> {
     const { rules, registry } = this.#options;
-    const { finalizers = [] } = definition.metadata;
+    const { name = "", finalizers = [] } = definition.metadata;
     if (!finalizers.includes(rules.cleanupFinalizer)) return true; // Somebody else holds it.
-    const name = definition.metadata.name as string;
-    const say = async (status: "True" | "False", reason: string, message: string): Promise<void> => {
-      if (rules.setCondition(definition, { type: "Terminating", status, reason, message }, now)) await this.#write(definition, definition.status);
-    };
+    await this.#change(name, (next) => rules.setCondition(next, terminating.underWay, now));
     const kind = this.#kinds.find(name);
-    if (kind !== undefined && (await countObjects(registry, kind)) > 0) {
-      await say("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress");
-      if (!(await deleteObjects(registry, kind))) return false;
+    if (kind !== undefined && (await countObjects(registry, kind)) > 0 && !(await this.#deleteObjects(name, kind, now))) return false;
+    const outcome = kind === undefined ? terminating.unserved(rules.isConditionTrue(definition, "Established")) : terminating.done;
+    await this.#change(name, (next) => {
+      rules.setCondition(next, outcome, now);
+      next.metadata.finalizers = (next.metadata.finalizers ?? []).filter((finalizer) => finalizer !== rules.cleanupFinalizer);
+    });
+    return true;
+  }
+
+  /** @returns whether all are gone */
+  async #deleteObjects(name: string, kind: ResourceDefinition, now: number): Promise<boolean> {
+    const { rules, registry } = this.#options;
+    try {
+      return await deleteObjects(registry, kind);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { message } = error;
+      await this.#change(name, (next) => rules.setCondition(next, terminating.failed(message), now));
+      throw error;
     }
-    await update(registry, {
-      ...writes.of(this.#target, "", name),
+  }
+
+  /** Writes metadata and status, whatever others have written since; nothing where nothing changes. @throws ApiError 404 */
+  async #change(name: string, change: (next: KubeObject) => void): Promise<void> {
+    await update(this.#options.registry, {
+      ...writes.of(this.#target, "", name, "status"),
       next(current) {
         if (current === undefined) throw missing(name);
         const next = current();
-        next.metadata.finalizers = (next.metadata.finalizers ?? []).filter((finalizer) => finalizer !== rules.cleanupFinalizer);
+        change(next);
         return next;
       },
     });
-    return true;
   }
 
   #remove(name: string, look: (name: string) => void): void {
@@ -192,6 +208,22 @@ class Definitions {
     });
     this.#summaries.set(name, summary(metadata, spec, status));
   }
+}
+
+/** What a definition says of itself while it goes. */
+const terminating = {
+  underWay: condition("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"),
+  done: condition("False", "InstanceDeletionCompleted", "removed all instances"),
+  failed: (why: string): DefinitionCondition => condition("True", "InstanceDeletionFailed", `could not issue all deletes: ${why}`),
+  /** @param established only what the server has itself is established, and not served */
+  unserved: (established: boolean): DefinitionCondition =>
+    established
+      ? condition("False", "OverlappingBuiltInResource", "instances overlap with built-in resources in storage")
+      : condition("False", "NeverEstablished", "resource was never established"),
+};
+
+function condition(status: "True" | "False", reason: string, message: string): DefinitionCondition {
+  return { type: "Terminating", status, reason, message };
 }
 
 const missing = (name: string): Error => notFound({ group: "apiextensions.k8s.io", resource: "customresourcedefinitions" }, name);
