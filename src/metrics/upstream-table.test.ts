@@ -1,0 +1,126 @@
+/** Every metric there is stands in upstream's table, with its type, stability, labels and buckets. Source: component-base's metrics of release 1.36. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { systemClock } from "../api/clock.ts";
+import type { RequestContext } from "../http/contract.ts";
+import { requestInfo } from "../http/request-info.ts";
+import type { Resolved } from "../resource/contract.ts";
+import { auditMetrics } from "./audit-metrics.ts";
+import { authenticationMetrics } from "./authentication-metrics.ts";
+import { authorizationMetrics } from "./authorization-metrics.ts";
+import { conversionMetrics } from "./conversion-metrics.ts";
+import { formatLabels, type Metric } from "./exposition.ts";
+import { featureMetrics } from "./feature-metrics.ts";
+import { jwtMetrics } from "./jwt-metrics.ts";
+import { createMetrics } from "./metrics.ts";
+import { defaultMetricsOptions } from "./options.ts";
+import { reloadMetrics } from "./reload-metrics.ts";
+import { shownMetrics } from "./shown-metrics.ts";
+import { tokenMetrics } from "./token-metrics.ts";
+
+interface Row {
+  readonly type: string;
+  readonly stability: string;
+  readonly labels?: readonly string[];
+  readonly deprecatedSince?: string;
+  readonly buckets?: readonly number[];
+}
+
+const table: Readonly<Record<string, Row>> = JSON.parse(readFileSync(join(import.meta.dirname, "testdata/upstream-metrics.json"), "utf8"));
+
+/** What differs, and why. */
+const reasons: ReadonlyMap<string, string> = new Map([
+  [
+    "cardinality_enforcement_unexpected_categorizations_total",
+    "upstream has it (component-base's metrics/options.go), the table was made without it",
+  ],
+]);
+
+/** One of each, with a sample. */
+async function everyMetric(): Promise<Metric[]> {
+  const clock = systemClock;
+  const counts = { events: 1, rejected: 1, levels: new Map([["Metadata", 1]]), errors: new Map([["log", 1]]) };
+  const all: Metric[] = [];
+  const keep = (metrics: readonly Metric[]): Metric[] => {
+    const shown = shownMetrics(defaultMetricsOptions, new Map(), { info() {}, warn() {}, error() {} })(metrics);
+    all.push(...shown, ...metrics.filter((metric) => !shown.includes(metric)));
+    return shown;
+  };
+  const own = createMetrics(
+    clock,
+    { audit: counts, objectCounts: () => [[{ group: "", resource: "pods" }, 1]], storageSizeBytes: () => 1, build: {} },
+    keep,
+  );
+  for (const [method, path] of [
+    ["GET", "/api/v1/pods/x"],
+    ["GET", "/api/v1/pods?watch=1"],
+    ["POST", "/api/v1/pods"],
+  ] as const) {
+    let close: () => void = () => {};
+    const resolved = {
+      resource: { definition: { group: "", resource: "pods" } },
+      version: { version: "v1", subresources: [], deprecated: { since: "1.1", removedIn: "1.2" } },
+    };
+    const exchange = { method, status: 200, sentBytes: 1, header: () => undefined, onClose: (run: () => void) => (close = run) };
+    void own.requests.filter({
+      exchange,
+      info: requestInfo(method, path),
+      receivedAt: 0,
+      resolved: resolved as unknown as Resolved,
+    } as unknown as RequestContext);
+    if (!path.includes("watch")) close();
+  }
+  own.watches.counterOf("", "v1", "pods")(1);
+  const collect = { exchange: { respond() {} }, auditId: "" } as unknown as RequestContext;
+  own.handler(collect);
+  const authentication = authenticationMetrics(clock);
+  await authentication.around(() => {})({ user: { name: "a" } } as RequestContext);
+  const authorization = authorizationMetrics();
+  authorization.attempted({ decision: "allow", reason: "" }, 1);
+  authorization.decisions("RBAC", "rbac").allowed++;
+  authorization.webhookCalled("w", "success", 1);
+  authorization.webhookFailedOpen("w", "error");
+  for (const outcome of ["excluded", "failed"] as const) authorization.conditionsEvaluated("w", outcome, 1);
+  const conversion = conversionMetrics();
+  conversion.observer.called(undefined, 1);
+  conversion.observer.converted("d", "v1", "v2", true, 1);
+  const jwt = jwtMetrics({ clock, identity: "x", keySets: true });
+  jwt.observer.checked("i", true, 1);
+  jwt.observer.fetchedKeys("i", Buffer.from("{}"));
+  const tokens = tokenMetrics();
+  tokens.observer.hit();
+  const reloads = (["authentication", "authorization"] as const).flatMap((part) => {
+    const metrics = reloadMetrics(part, { clock, identity: "x" });
+    metrics.started(Buffer.from("x"));
+    metrics.succeeded(Buffer.from("y"));
+    return metrics.collect();
+  });
+  const others = [authentication, authorization, conversion, jwt, tokens].flatMap((part) => part.collect());
+  return [...all, ...others, ...reloads, ...auditMetrics(counts), featureMetrics([{ name: "A", stage: "BETA" }], { enabled: () => true })];
+}
+
+const labelNames = (labels: string): string[] => [...labels.matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)].map(([, name]) => name as string);
+
+test("metrics are upstream's: type, stability, labels, buckets, release that deprecates them", async () => {
+  const metrics = (await everyMetric()).filter(({ name }) => !name.startsWith("process_"));
+  assert.ok(metrics.length > 40);
+  for (const { name, type, stability, deprecatedSince, samples } of metrics) {
+    const row = table[name];
+    assert.ok(row !== undefined || reasons.has(name), `${name} is not upstream's`);
+    if (row === undefined || reasons.has(name)) continue;
+    assert.deepEqual([name, type, stability, deprecatedSince], [name, row.type, row.stability, row.deprecatedSince]);
+    const [sample] = samples;
+    assert.ok(sample !== undefined, `${name} has no sample`);
+    const bounds = samples.filter(({ suffix }) => suffix === "_bucket").map(({ labels }) => Number(/le="([^"]*)"/.exec(labels)?.[1]));
+    if (row.buckets !== undefined) assert.deepEqual([name, ...new Set(bounds.filter((bound) => !Number.isNaN(bound)))], [name, ...row.buckets]);
+    const names = labelNames(sample.labels).filter((label) => label !== "le");
+    assert.deepEqual(
+      [name, ...names.sort()],
+      [name, ...(row.labels ?? [])].sort((a, b) => (a === name ? -1 : b === name ? 1 : a < b ? -1 : 1)),
+    );
+  }
+});
+
+test("label values are read as they are written", () => assert.deepEqual(labelNames(formatLabels(["a", "b"], ['"x="', "\\"])), ["a", "b"]));
