@@ -434,6 +434,27 @@ test("deletion needs no webhook", async () => {
   );
 });
 
+test("who only looks at metadata asks no webhook", async () => {
+  const owner = await ok("POST", path("v1"), target("v1", "owner", { hostPort: "o:1" }));
+  const ownerReferences = [{ apiVersion: "example.com/v2", kind: "Target", name: "owner", uid: owner.metadata.uid }];
+  await ok("POST", path("v1"), target("v1", "owned", { hostPort: "o:2" }, { metadata: { name: "owned", ownerReferences } }));
+  reply = () => "";
+  await ok("DELETE", path("v1", "/owner"), { propagationPolicy: "Foreground" });
+  await until(
+    "collected",
+    async () => (await send("GET", path("v1", "/owner"))).status === 404 && (await send("GET", path("v1", "/owned"))).status === 404,
+  );
+});
+
+test("a write at the stored version whose other managers cannot be seen forgets them", async () => {
+  await ok("PATCH", path("v2", "/forget?fieldManager=one"), target("v2", "forget", { host: "f", port: 1 }), applied);
+  reply = () => "";
+  const changed = await ok("PATCH", path("v1", "/forget"), { spec: { replicas: 1 } }, merge);
+  assert.deepEqual([changed.spec, changed.metadata.managedFields], [{ hostPort: "f:1", replicas: 1 }, undefined]);
+  const apply = await send("PATCH", path("v1", "/b?fieldManager=two&force=true"), target("v1", "b", { replicas: 2 }), applied);
+  assert.equal(apply.status, 200); // Nobody manages it at another version.
+});
+
 test("by service, v1beta1, and another version that is stored", async () => {
   const definition = await ok("GET", `${definitions}/targets.example.com`);
   const caBundle = Buffer.from(webhook.ca).toString("base64");
