@@ -29,6 +29,18 @@ export class Histogram {
     this.#count++;
   }
 
+  /** Adds what another one observed, whose bounds are these and perhaps some between. */
+  add(other: Histogram): void {
+    for (const [index, count] of other.#counts.entries()) {
+      const bound = other.#bounds[index] ?? Number.POSITIVE_INFINITY;
+      const at = this.#bounds.findIndex((own) => bound <= own);
+      const own = at < 0 ? this.#bounds.length : at;
+      this.#counts[own] = (this.#counts[own] as number) + count;
+    }
+    this.#sum += other.#sum;
+    this.#count += other.#count;
+  }
+
   /** @param labels of the series; the bound `le` is added */
   *samples(labels: string): Iterable<Sample> {
     let below = 0;

@@ -87,6 +87,8 @@ const rows: [what: string, asked: Asked, lines: string[]][] = [
       `apiserver_request_duration_seconds_bucket{verb="GET",dry_run="",${configMaps},scope="resource",component="apiserver",le="0.05"} 1`,
       `apiserver_request_duration_seconds_bucket{verb="GET",dry_run="",${configMaps},scope="resource",component="apiserver",le="+Inf"} 1`,
       `apiserver_request_duration_seconds_sum{verb="GET",dry_run="",${configMaps},scope="resource",component="apiserver"} 0.03`,
+      `apiserver_request_sli_duration_seconds_bucket{verb="GET",${configMaps},scope="resource",component="apiserver",le="0.05"} 1`,
+      `apiserver_request_sli_duration_seconds_sum{verb="GET",${configMaps},scope="resource",component="apiserver"} 0.03`,
       `apiserver_response_sizes_bucket{verb="GET",${configMaps},scope="resource",component="apiserver",le="1000"} 0`,
       `apiserver_response_sizes_bucket{verb="GET",${configMaps},scope="resource",component="apiserver",le="1e+06"} 1`,
     ],
@@ -105,6 +107,11 @@ const rows: [what: string, asked: Asked, lines: string[]][] = [
     "a subresource nobody has",
     { path: "/api/v1/namespaces/a/configmaps/b/made-up", status: 404 },
     [`apiserver_request_total{verb="GET",dry_run="",${configMaps},scope="resource",component="apiserver",code="404"} 1`],
+  ],
+  [
+    "a client that went before there was an answer",
+    { path: "/api/v1/namespaces/a/configmaps/b", status: 0 },
+    [`apiserver_request_aborts_total{verb="GET",${configMaps},scope="resource"} 1`],
   ],
   [
     "health",
@@ -127,6 +134,30 @@ for (const [what, asked, lines] of rows) {
     assert.ok(!text.includes("made-up"));
   });
 }
+
+test("metrics: durations in fewer buckets are those in more", async () => {
+  const clock = ownClock();
+  const metrics = createMetrics(clock, sources);
+  for (const [ms, path] of [
+    [1, "?"],
+    [26, "?dryRun=All"],
+    [55, "?"],
+    [70_000, "?"],
+  ] as const)
+    begin(metrics, clock, { method: "POST", path: `/api/v1/namespaces/a/configmaps${path}`, ms })();
+  begin(metrics, clock, { path: "/api/v1/configmaps?watch=1", ms: 100 })();
+  const text = await scrape(metrics);
+  const series = `{verb="POST",${configMaps},scope="resource",component="apiserver"`;
+  for (const line of [
+    `_bucket${series},le="0.05"} 2`,
+    `_bucket${series},le="0.1"} 3`,
+    `_bucket${series},le="60"} 3`,
+    `_bucket${series},le="+Inf"} 4`,
+    `_count${series}} 4`,
+  ])
+    assert.ok(text.includes(`apiserver_request_sli_duration_seconds${line}\n`), line);
+  assert.ok(!text.includes('apiserver_request_sli_duration_seconds_count{verb="WATCH"'));
+});
 
 test("metrics: what is under way, in gauges", async () => {
   const clock = ownClock();

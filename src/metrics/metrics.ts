@@ -80,6 +80,14 @@ function storageMetrics(sources: MetricsSources): Metric[] {
       samples: counts.map(([{ group, resource }, value]) => ({ suffix: "", labels: formatLabels(["group", "resource"], [group, resource]), value })),
     },
     {
+      name: "apiserver_storage_db_total_size_in_bytes",
+      type: "gauge",
+      stability: "ALPHA",
+      deprecatedSince: "1.28.0",
+      help: "Bytes that the store takes.",
+      samples: [{ suffix: "", labels: formatLabels(["endpoint"], ["etcd-0"]), value: sources.storageSizeBytes() }],
+    },
+    {
       name: "apiserver_storage_size_bytes",
       type: "gauge",
       stability: "STABLE",

@@ -7,12 +7,14 @@ import { Histogram } from "./histogram.ts";
 import { requestLabelNames, requestLabels } from "./request-labels.ts";
 
 const durationBounds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+const serviceLevelBounds = durationBounds.filter((bound) => bound >= 0.05);
 const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const readOnlyVerbs = new Set(["get", "list", "watch", "head", "options"]);
 
 interface Series {
   readonly labels: readonly string[];
   readonly byStatus: Map<number, number>;
+  aborts: number;
   readonly duration: Histogram;
   /** Of gets and lists only, as upstream does. */
   readonly sizes: Histogram | undefined;
@@ -39,9 +41,14 @@ export function requestMetrics(clock: Clock): RequestMetrics {
     if (series === undefined) {
       series = newSeries(key.split(" "));
       all.set(key, series);
-      if (context.resolved?.version.deprecated !== undefined) deprecated.set(key, context.resolved.version.deprecated.removedIn ?? "");
     }
+    const gone = context.resolved?.version.deprecated; // A definition may come to say so later.
+    if (gone !== undefined && !deprecated.has(key)) deprecated.set(key, gone.removedIn ?? "");
     const { status, sentBytes } = context.exchange;
+    if (status === 0) {
+      series.aborts++; // The client went before there was an answer.
+      return;
+    }
     series.byStatus.set(status, (series.byStatus.get(status) ?? 0) + 1);
     series.duration.observe((clock.now() - context.receivedAt) / 1000);
     series.sizes?.observe(sentBytes);
@@ -66,6 +73,8 @@ export function requestMetrics(clock: Clock): RequestMetrics {
     collect: () => [
       requestTotal(all.values()),
       requestDuration(all.values()),
+      ...serviceLevelDurations(all.values()),
+      requestAborts(all.values()),
       responseSizes(all.values()),
       currentInFlight(inFlight),
       openLongRunning(longRunning),
@@ -76,7 +85,7 @@ export function requestMetrics(clock: Clock): RequestMetrics {
 
 function newSeries(labels: readonly string[]): Series {
   const isRead = labels[0] === "GET" || labels[0] === "LIST";
-  return { labels, byStatus: new Map(), duration: new Histogram(durationBounds), sizes: isRead ? new Histogram(sizeBounds) : undefined };
+  return { labels, byStatus: new Map(), aborts: 0, duration: new Histogram(durationBounds), sizes: isRead ? new Histogram(sizeBounds) : undefined };
 }
 
 function requestTotal(all: Iterable<Series>): Metric {
@@ -104,6 +113,41 @@ function requestDuration(all: Iterable<Series>): Metric {
     help: "Seconds from a request to the end of its answer.",
     samples,
   };
+}
+
+/**
+ * The same durations without the time that webhooks and queues took, of which there is none yet; without watches and without dry runs on their own.
+ * They are made when they are asked for, since their buckets are some of those that are counted.
+ */
+function serviceLevelDurations(all: Iterable<Series>): Metric[] {
+  const merged = new Map<string, Histogram>();
+  for (const { labels, duration } of all) {
+    if (labels[0] === "WATCH") continue;
+    const key = formatLabels(readLabelNames, withoutDryRun(labels));
+    const histogram = merged.get(key) ?? new Histogram(serviceLevelBounds);
+    histogram.add(duration);
+    merged.set(key, histogram);
+  }
+  const samples = [...merged].flatMap(([labels, histogram]) => [...histogram.samples(labels)]);
+  const help = "Seconds from a request to the end of its answer, without the time that webhooks and queues took.";
+  const type = "histogram";
+  const stability = "ALPHA";
+  return [
+    { name: "apiserver_request_sli_duration_seconds", type, stability, help, samples },
+    { name: "apiserver_request_slo_duration_seconds", type, stability, deprecatedSince: "1.27.0", help, samples },
+  ];
+}
+
+function requestAborts(all: Iterable<Series>): Metric {
+  const counts = new Map<string, number>();
+  for (const { labels, aborts } of all) {
+    const [verb = "", , group = "", version = "", resource = "", subresource = "", scope = ""] = labels;
+    const key = formatLabels(["verb", "group", "version", "resource", "subresource", "scope"], [verb, group, version, resource, subresource, scope]);
+    if (aborts > 0) counts.set(key, (counts.get(key) ?? 0) + aborts);
+  }
+  const samples = [...counts].map(([labels, value]) => ({ suffix: "", labels, value }));
+  const help = "Requests whose client went before there was an answer.";
+  return { name: "apiserver_request_aborts_total", type: "counter", stability: "ALPHA", help, samples };
 }
 
 function responseSizes(all: Iterable<Series>): Metric {

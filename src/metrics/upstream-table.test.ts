@@ -72,6 +72,10 @@ async function everyMetric(): Promise<Metric[]> {
     } as unknown as RequestContext);
     if (!path.includes("watch")) close();
   }
+  let abort: () => void = () => {};
+  const aborted = { method: "GET", status: 0, sentBytes: 0, header: () => undefined, onClose: (run: () => void) => (abort = run) };
+  void own.requests.filter({ exchange: aborted, info: requestInfo("GET", "/livez"), receivedAt: 0 } as unknown as RequestContext);
+  abort();
   own.watches.counterOf("", "v1", "pods")(1);
   const collect = { exchange: { respond() {} }, auditId: "" } as unknown as RequestContext;
   own.handler(collect);
