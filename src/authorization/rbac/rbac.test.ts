@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import type { UserInfo } from "../../api/user.ts";
 import type { AuthorizationAttributes } from "../contract.ts";
 import { type Binding, Policy, type Role, type Subject } from "./policy.ts";
@@ -161,99 +160,4 @@ test("the rules of a user come once for each binding, whatever subjects it names
     binding("c", "n", toRole("gone"), subject("User", "ann")),
   ]);
   assert.deepEqual(rulesFor(policy, base.user, "n"), { rules: [core], problems: ['role.rbac.authorization.k8s.io "gone" not found'] });
-});
-
-// The indexed evaluator beside a plain one, over random policies that change.
-
-interface World {
-  readonly roles: Map<string, Role>;
-  readonly bindings: Map<string, Binding>;
-}
-
-function plainlyAllowed({ roles: all, bindings }: World, request: AuthorizationAttributes): boolean {
-  const { user } = request;
-  const isFor = ({ kind, name, namespace }: Subject, home: string): boolean => {
-    if (kind === "User") return name === user.name;
-    if (kind === "Group") return user.groups.includes(name);
-    const account = namespace === "" ? home : namespace;
-    return account !== "" && user.name === `system:serviceaccount:${account}:${name}`;
-  };
-  for (const { namespace, subjects, roleRef } of bindings.values()) {
-    if (namespace !== "" && (!request.isResourceRequest || namespace !== request.namespace)) continue;
-    if (!subjects.some((each) => isFor(each, namespace))) continue;
-    for (const each of all.values()) {
-      if (each.name !== roleRef.name || each.namespace !== (roleRef.kind === "Role" ? namespace : "")) continue;
-      if (each.rules.some((rule) => ruleAllows(rule, request))) return true;
-    }
-  }
-  return false;
-}
-
-const name = fc.constantFrom("a", "b", "c");
-const namespace = fc.constantFrom("", "m", "n");
-const some = (...values: string[]): fc.Arbitrary<string[]> => fc.subarray(values, { minLength: 1 });
-const rule = fc.oneof(
-  fc.record({ verbs: some("get", "list", "*"), apiGroups: some("", "apps"), resources: some("pods", "pods/log", "*/log", "nodes") }),
-  fc.record({ verbs: some("get"), apiGroups: some("*"), resources: some("*"), resourceNames: some("a", "b") }),
-  fc.record({ verbs: some("get", "*"), nonResourceURLs: some("/x", "/y/*") }),
-);
-const anySubject = fc.record({ kind: fc.constantFrom("User", "Group", "ServiceAccount"), name, namespace });
-const change = fc.oneof(
-  fc.record({ role: fc.record({ name, namespace, rules: fc.array(rule, { maxLength: 3 }) }), gone: fc.boolean() }),
-  fc.record({
-    binding: fc.record({
-      name,
-      namespace,
-      subjects: fc.array(anySubject, { maxLength: 3 }),
-      roleRef: fc.record({ kind: fc.constantFrom("Role", "ClusterRole"), name }),
-    }),
-    gone: fc.boolean(),
-  }),
-);
-const request = fc
-  .record({
-    isResourceRequest: fc.boolean(),
-    verb: fc.constantFrom("get", "list"),
-    path: fc.constantFrom("/x", "/y/z"),
-    group: fc.constantFrom("", "apps"),
-    resource: fc.constantFrom("pods", "nodes"),
-    subresource: fc.constantFrom("", "log"),
-    namespace,
-    name,
-    who: fc.constantFrom("a", "b", "system:serviceaccount:m:a", "system:serviceaccount:n:b"),
-    groups: fc.subarray(["a", "b", "c"]),
-  })
-  .map(({ who, groups, ...rest }) => ({ ...base, ...rest, user: { ...base.user, name: who, groups } }));
-
-test("the index and a plain walk agree on random policies that change", () => {
-  const full = process.env.COXSWAIN_TEST_FULL === "1";
-  fc.assert(
-    fc.property(fc.array(fc.tuple(change, fc.array(request, { minLength: 10, maxLength: 10 })), { maxLength: 40 }), (steps) => {
-      const world: World = { roles: new Map(), bindings: new Map() };
-      const policy = new Policy();
-      const authorize = rbacAuthorizer(policy);
-      for (const [step, requests] of steps) {
-        const each = "role" in step ? step.role : step.binding;
-        const key = `${each.namespace}/${each.name}`;
-        if ("role" in step) {
-          policy.setRole(key, step.gone ? undefined : step.role);
-          if (step.gone) world.roles.delete(key);
-          else world.roles.set(key, step.role);
-        } else {
-          policy.setBinding(key, step.gone ? undefined : step.binding);
-          if (step.gone) world.bindings.delete(key);
-          else world.bindings.set(key, step.binding);
-        }
-        for (const asked of requests) {
-          const { decision } = authorize(asked) as { decision: string };
-          assert.equal(
-            decision === "allow",
-            plainlyAllowed(world, asked),
-            JSON.stringify([asked, [...world.roles.values()], [...world.bindings.values()]]),
-          );
-        }
-      }
-    }),
-    { numRuns: full ? 1000 : 50 },
-  );
 });
