@@ -139,6 +139,22 @@ describe("an identity provider, by flags", () => {
     });
   }
 
+  test("kubectl with a kubeconfig of the provider", { skip: kubectls().length === 0 }, async () => {
+    const config = { "idp-issuer-url": provider.url, "client-id": clientId, "id-token": await provider.login("ann") };
+    const cluster = { server: server.url, "certificate-authority": fileOf(field(server.kubeconfig, "certificate-authority-data")) };
+    const kubeconfig = {
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "c",
+      clusters: [{ name: "c", cluster }],
+      users: [{ name: "u", user: { "auth-provider": { name: "oidc", config } } }],
+      contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
+    };
+    const run = { directory, kubeconfigPath: fileOf(JSON.stringify(kubeconfig)) };
+    const { output } = await runKubectl(kubectls().at(-1) as string, ["auth", "can-i", "list", "pods"], run);
+    assert.equal(output, "yes");
+  });
+
   test("what is counted", async () => {
     const lines = await metric(client, "apiserver_authentication_jwt_authenticator_");
     assert.ok(
@@ -325,6 +341,52 @@ describe("a configuration file", () => {
     );
   });
 });
+
+test("a server takes the tokens of another one's accounts", async () => {
+  const issuer = "https://first.example";
+  const first = await startTestServer({ controllers: ["*"], serviceAccountIssuers: [issuer] });
+  const ofFirst = rawClient(first.kubeconfig);
+  const subject = { kind: "Group", apiGroup: "rbac.authorization.k8s.io", name: "system:unauthenticated" };
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:service-account-issuer-discovery" };
+  const body = { metadata: { name: "discovery-for-all" }, roleRef, subjects: [subject] };
+  await ofFirst.send({ method: "POST", path: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", body });
+  const certificateAuthority = field(first.kubeconfig, "certificate-authority-data");
+  const discoveryURL = `${first.url}/.well-known/openid-configuration`;
+  const second = await startTestServer({
+    authenticationConfigFile: fileOf(
+      configuration([
+        {
+          issuer: { url: issuer, discoveryURL, certificateAuthority, audiences: ["second"] },
+          claimMappings: { username: { claim: "sub", prefix: "first:" }, extra: [{ key: "first.example/pod", valueExpression: namespaceOfClaims }] },
+        },
+      ]),
+    ),
+  });
+  const ofSecond = rawClient(second.kubeconfig);
+  const request = { method: "POST", path: "/api/v1/namespaces/default/serviceaccounts/default/token" };
+  const tokenFor = async (audience: string): Promise<string> => {
+    const answer = await until(
+      () => ofFirst.send({ ...request, body: { spec: { audiences: [audience] } } }),
+      ({ status }) => status === 201,
+    );
+    return answer.body.status.token;
+  };
+  const token = await tokenFor("second");
+  const user = await until(
+    () => whoIs(ofSecond, token),
+    (found) => found !== 401,
+  );
+  const { username, extra } = user as { username: string; extra: Record<string, string[]> };
+  assert.deepEqual([username, extra["first.example/pod"]], ["first:system:serviceaccount:default:default", ["default"]]);
+  assert.equal(await whoIs(ofSecond, await tokenFor(issuer)), 401);
+  ofFirst.close();
+  ofSecond.close();
+  await second.close();
+  await first.close();
+});
+
+/** The claim `kubernetes.io` has a name that is no field's. */
+const namespaceOfClaims = "claims.kubernetes__dot__io.namespace";
 
 function encode(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
