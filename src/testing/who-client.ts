@@ -46,8 +46,10 @@ export async function whoIs(url: string, ca: string, caller: Caller, protocol: P
   }
 }
 
+/** As HTTP/2 has them: names in lower case, each with its values. */
 function grouped(headers: Caller["headers"] = []): Record<string, string[]> {
-  return Object.fromEntries(headers.map(([name]) => [name, headers.filter(([other]) => other === name).map(([, value]) => value)]));
+  const lines = headers.map(([name, value]) => [name.toLowerCase(), value] as const);
+  return Object.fromEntries(lines.map(([name]) => [name, lines.filter(([other]) => other === name).map(([, value]) => value)]));
 }
 
 function answerOf(status: number, headers: WhoAnswer["headers"], text: string): WhoAnswer {
@@ -60,9 +62,10 @@ function overHttp1(url: string, credentials: Credentials): WhoConnection {
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ...credentials });
   let open = true;
   return {
-    ask: (headers) =>
+    ask: (headers = []) =>
       new Promise((resolve, reject) => {
-        const lines = { ...grouped(headers), "content-type": "application/json", "content-length": String(body.length) };
+        const host = new URL(url).host;
+        const lines = ["host", host, ...headers.flat(), "content-type", "application/json", "content-length", String(body.length)];
         const request = https.request(new URL(path, url), { method: "POST", agent, headers: lines }, (response) => {
           let text = "";
           response.setEncoding("utf8");
@@ -76,7 +79,7 @@ function overHttp1(url: string, credentials: Credentials): WhoConnection {
           response.on("error", reject);
         });
         request.on("error", reject);
-        request.end(body);
+        request.end(Buffer.from(body)); // Text would be sent in one piece with the headers, in its encoding.
       }),
     get open() {
       return open;
@@ -86,7 +89,11 @@ function overHttp1(url: string, credentials: Credentials): WhoConnection {
 }
 
 function overHttp2(url: string, credentials: Credentials): WhoConnection {
-  const session = http2.connect(url, credentials);
+  const lenient: http2.SecureClientSessionOptions & { readonly strictSingleValueFields: boolean } = {
+    ...credentials,
+    strictSingleValueFields: false,
+  };
+  const session = http2.connect(url, lenient);
   session.on("error", () => {}); // Each request hears of it.
   return {
     ask: (headers) =>
