@@ -9,7 +9,7 @@ import type { ConvertedVersion, Resource, ResourceStore, ServedVersion, ShowOpti
 import type { Converter } from "./converter.ts";
 
 /** Bytes, and objects, that are converted at a time: what comes back is read in one go. */
-const batchBytesMax = 1 << 20;
+const batchBytesMax = 256 << 10;
 const batchMax = 250;
 /** Objects that are encoded before others get a turn. */
 const turnMax = 25;

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { plainError } from "../../../api/errors.ts";
 import { type KubeObject, parseGroupVersion } from "../../../api/object.ts";
 import { memberBytes } from "../../../lib/json/member.ts";
-import { parseJson, peekTypeMeta } from "../../../lib/json/parse.ts";
+import { parseJson, peekTypeMeta, type TypeMeta } from "../../../lib/json/parse.ts";
 import type { Converted } from "../../../resource/converter.ts";
 import { type WebhookClient, WebhookError } from "../../../webhook/contract.ts";
 import type { ConversionFailure, ConversionObserver } from "./contract.ts";
@@ -54,10 +54,18 @@ export function webhookConverter(options: WebhookConverterOptions): ConvertByWeb
 
 /** What must be known of an object beforehand: what it is, and its metadata. */
 function originalOf(json: Buffer): KubeObject {
-  const { apiVersion, kind } = peekTypeMeta(json);
+  const { apiVersion, kind } = leadingTypeMeta(json) ?? peekTypeMeta(json);
   const metadata = memberBytes(json, metadataLabel);
   return { apiVersion, kind, metadata: metadata === undefined ? {} : (parseJson(metadata).value as KubeObject["metadata"]) };
 }
+
+/** As sorted keys have it, in most objects: the whole need not be parsed. */
+function leadingTypeMeta(json: Buffer): TypeMeta | undefined {
+  const [, apiVersion, kind] = /^\{"apiVersion":"([^"\\]*)","kind":"([^"\\]*)",/.exec(json.toString("latin1", 0, leadingBytesMax)) ?? [];
+  return apiVersion === undefined || kind === undefined ? undefined : { apiVersion, kind };
+}
+
+const leadingBytesMax = 512;
 
 const metadataLabel = Buffer.from('"metadata":');
 
