@@ -34,21 +34,15 @@ const fetchesMax = 4;
 const fetchEveryMs = 5000;
 const keysMax = 256;
 
+const malformed = "oidc: malformed jwt";
 const badSignature = "failed to verify signature: failed to verify id token signature";
 
 export function remoteKeySet({ client, url, algorithms, clock, onFetch = () => undefined }: KeySetOptions): KeySet {
   let keys: readonly IssuerKey[] = [];
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let fetching: Promise<void> | undefined;
-  let fetches = fetchesMax;
-  let countedAt = clock.now();
+  const takesFetch = fetchBudget(clock);
 
-  const fetchKeys = (): Promise<void> => {
-    fetching ??= update().finally(() => {
-      fetching = undefined;
-    });
-    return fetching;
-  };
   const update = async (): Promise<void> => {
     try {
       const { status, headers, body } = await client.get(url);
@@ -61,53 +55,89 @@ export function remoteKeySet({ client, url, algorithms, clock, onFetch = () => u
       throw error;
     }
   };
-  const mayFetch = (): boolean => {
-    const earned = Math.floor((clock.now() - countedAt) / fetchEveryMs);
-    if (earned > 0) {
-      fetches = Math.min(fetchesMax, fetches + earned);
-      countedAt += earned * fetchEveryMs;
+  /** @returns undefined when there were too many already */
+  const fetchKeys = (): Promise<void> | undefined => {
+    if (fetching === undefined && takesFetch()) {
+      fetching = update().finally(() => {
+        fetching = undefined;
+      });
     }
-    if (fetching !== undefined) return true;
-    if (fetches === 0) return false;
-    fetches -= 1;
-    return true;
+    return fetching;
+  };
+  const check = async (token: string, { keyId, algorithm }: SignatureHeader): Promise<Buffer | undefined> => {
+    const { compactVerify, errors } = await loadJose();
+    for (const { id, key, fits } of keys) {
+      if ((keyId !== "" && id !== keyId) || !fits(algorithm)) continue;
+      try {
+        return Buffer.from((await compactVerify(token, key, { algorithms: [algorithm] })).payload);
+      } catch (error) {
+        if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error; // Another key may have signed it.
+      }
+    }
+    return undefined;
+  };
+  const checkFetching = async (token: string, header: SignatureHeader): Promise<Buffer | string> => {
+    const known = await check(token, header);
+    if (known !== undefined) {
+      if (clock.now() - fetchedAt > refreshMs) fetchKeys()?.catch(ignoreDocumentError); // The next token gets its answer.
+      return known;
+    }
+    const fetched = fetchKeys();
+    if (fetched === undefined) return badSignature;
+    await fetched;
+    return (await check(token, header)) ?? badSignature;
   };
 
   return {
     async verify(token) {
-      const { compactVerify, decodeProtectedHeader, errors } = await loadJose();
-      const find = async (keyId: string, algorithm: string): Promise<Buffer | undefined> => {
-        for (const { id, key, fits } of keys) {
-          if ((keyId !== "" && id !== keyId) || !fits(algorithm)) continue;
-          try {
-            return Buffer.from((await compactVerify(token, key, { algorithms: [algorithm] })).payload);
-          } catch (error) {
-            if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error; // Another key may have signed it.
-          }
-        }
-        return undefined;
-      };
+      const header = await readHeader(token);
+      if (header === undefined) return malformed;
+      if (!algorithms.includes(header.algorithm))
+        return `oidc: id token signed with unsupported algorithm, expected ${list(algorithms)} got ${JSON.stringify(header.algorithm)}`;
+      const { errors } = await loadJose();
       try {
-        const { alg = "", kid = "", b64 } = decodeProtectedHeader(token);
-        if (!algorithms.includes(alg))
-          return `oidc: id token signed with unsupported algorithm, expected ${list(algorithms)} got ${JSON.stringify(alg)}`;
-        if (b64 === false) return "oidc: malformed jwt: the payload is not encoded";
-        const known = await find(kid, alg);
-        if (known !== undefined) {
-          if (clock.now() - fetchedAt > refreshMs) fetchKeys().catch(ignoreDocumentError); // The next token gets its answer.
-          return known;
-        }
-        if (!mayFetch()) return badSignature;
-        await fetchKeys();
-        return (await find(kid, alg)) ?? badSignature;
+        return await checkFetching(token, header);
       } catch (error) {
         if (error instanceof DocumentError) return `failed to verify signature: fetching keys ${error.message}`;
-        // Of a header that is no JSON the library says so with a TypeError.
-        if (error instanceof errors.JOSEError || error instanceof TypeError) return "oidc: malformed jwt";
+        if (error instanceof errors.JOSEError) return malformed;
         throw error;
       }
     },
   };
+}
+
+/** @returns takes one, unless too many were taken */
+function fetchBudget(clock: Clock): () => boolean {
+  let left = fetchesMax;
+  let countedAt = clock.now();
+  return () => {
+    const earned = Math.floor((clock.now() - countedAt) / fetchEveryMs);
+    if (earned > 0) {
+      left = Math.min(fetchesMax, left + earned);
+      countedAt += earned * fetchEveryMs;
+    }
+    if (left === 0) return false;
+    left -= 1;
+    return true;
+  };
+}
+
+/** Nothing of it is trusted: it says which key and which of the allowed algorithms must show that it is true. */
+interface SignatureHeader {
+  /** Empty: any key may have signed. */
+  readonly keyId: string;
+  readonly algorithm: string;
+}
+
+async function readHeader(token: string): Promise<SignatureHeader | undefined> {
+  const { decodeProtectedHeader } = await loadJose();
+  try {
+    const { alg: algorithm = "", kid: keyId = "", b64 } = decodeProtectedHeader(token);
+    return b64 === false ? undefined : { keyId, algorithm }; // Payloads that are not encoded are no claims.
+  } catch (error) {
+    if (error instanceof TypeError) return undefined; // The library says so of a header that is no JSON.
+    throw error;
+  }
 }
 
 /** It has been told, and the old keys stay. */
