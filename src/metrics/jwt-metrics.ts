@@ -7,7 +7,7 @@ import { Histogram } from "./histogram.ts";
 
 export interface JwtMetrics {
   readonly observer: JwtObserver;
-  /** Of issuers that are no longer asked, nothing is told of their keys any more. */
+  /** Of issuers that are no longer asked, nothing is told any more. */
   forget(issuers: readonly string[]): void;
   collect(): Metric[];
 }
@@ -16,6 +16,8 @@ interface Fetches {
   readonly lastMs: Map<"success" | "failure", number>;
   keySetHash: string | undefined;
 }
+
+type Latencies = Readonly<Record<"success" | "failure", Histogram>>;
 
 const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -30,11 +32,11 @@ export function jwtMetrics({
   readonly keySets: boolean;
 }): JwtMetrics {
   const server = hashOf(identity);
-  const latencies = new Map<string, Histogram>();
+  const latencies = new Map<string, Latencies>();
   const fetches = new Map<string, Fetches>();
-  const latency = (labels: string): Histogram => {
-    const found = latencies.get(labels) ?? new Histogram(bounds);
-    latencies.set(labels, found);
+  const latenciesOf = (issuer: string): Latencies => {
+    const found = latencies.get(issuer) ?? { success: new Histogram(bounds), failure: new Histogram(bounds) };
+    latencies.set(issuer, found);
     return found;
   };
   const keySetSamples = function* (): Iterable<Sample> {
@@ -56,7 +58,7 @@ export function jwtMetrics({
   return {
     observer: {
       checked(issuer, accepted, durationMs) {
-        latency(formatLabels(["jwt_issuer_hash", "result"], [hashOf(issuer), accepted ? "success" : "failure"])).observe(durationMs / 1000);
+        latenciesOf(issuer)[accepted ? "success" : "failure"].observe(durationMs / 1000);
       },
       fetchedKeys(issuer, keySet) {
         if (!keySets) return;
@@ -67,7 +69,10 @@ export function jwtMetrics({
       },
     },
     forget(issuers) {
-      for (const issuer of issuers) fetches.delete(issuer);
+      for (const issuer of issuers) {
+        fetches.delete(issuer);
+        latencies.delete(issuer);
+      }
     },
     collect() {
       const metric = (name: string, type: Metric["type"], help: string, samples: Iterable<Sample>): Metric => ({
@@ -77,7 +82,11 @@ export function jwtMetrics({
         help,
         samples: [...samples],
       });
-      const histograms = [...latencies].flatMap(([labels, histogram]) => [...histogram.samples(labels)]);
+      const histograms = [...latencies].flatMap(([issuer, results]) =>
+        Object.entries(results).flatMap(([result, histogram]) => [
+          ...histogram.samples(formatLabels(["jwt_issuer_hash", "result"], [hashOf(issuer), result])),
+        ]),
+      );
       return [
         metric("latency_seconds", "histogram", "How long it took to look at a token that had not been kept.", histograms),
         metric("jwks_fetch_last_timestamp_seconds", "gauge", "When the keys of an issuer were last fetched, by what came of it.", timeSamples()),
