@@ -46,6 +46,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   serviceAccountLookup: true,
   serviceAccountMaxTokenExpirationMs: 0,
   serviceAccountExtendTokenExpiration: true,
+  legacyTokenCleanUpMs: 365 * 86_400_000,
   authorizationModes: [],
   authorization: { configFile: undefined, webhook: {} },
   admission: defaultAdmissionOptions,

@@ -64,6 +64,8 @@ export interface ServerOptions {
   readonly serviceAccountMaxTokenExpirationMs: number;
   /** Whether the tokens of pods that live about an hour are good for a year, for clients that do not read them again. */
   readonly serviceAccountExtendTokenExpiration: boolean;
+  /** How long a secret's token may be unused before it is marked as invalid, and marked before it is deleted. */
+  readonly legacyTokenCleanUpMs: number;
   /**
    * ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook, in the order they are asked. None: Node, RBAC.
    * system:masters may do all in any case.

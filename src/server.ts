@@ -107,7 +107,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const open = openRequests({ clock, timeoutMs: options.requestTimeoutMs, expire: (context) => sendError(context, requestTimedOut(), logger) });
   undo.push(() => open.close());
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;
-  const identity = await openIdentity(settings.identity, options, { catalog, address, setup, gates, metrics });
+  const identity = await openIdentity(settings.identity, options, { registry, address, setup, metrics });
   const identify = metrics.authentication.around(identity.filter);
   undo.push(() => identity.close());
   const serve = createServe({
@@ -159,6 +159,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     logger,
     caBundle: setup.caBundle,
     issueForSecret: identity.issueForSecret,
+    legacyTokenCleanUpMs: options.legacyTokenCleanUpMs,
   });
   for (const controller of controllers) undo.push(() => controller.stop());
   const trust = clusterTrustController({ registry, logger, trust: { ...options, ...setup } });
@@ -188,7 +189,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     webhooks.close();
     serviceAddresses.close();
     access.close();
-    identity.close();
+    await identity.close();
     for (const cache of installer.caches().values()) cache.close();
     await storage.close();
     await audit.close();

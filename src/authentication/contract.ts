@@ -73,6 +73,16 @@ export interface JwtObserver {
   fetchedKeys(issuer: string, keySet: Buffer | undefined): void;
 }
 
+/** `legacy`: names no audience; `stale`, `valid`: should have been read again, or need not yet; the others are secrets' tokens. */
+export type ServiceAccountTokenUse = "legacy" | "stale" | "valid" | "manual" | "auto" | "invalidated";
+
+/** Told of tokens of service accounts when they are looked at, not of each use of an answer that was kept. */
+export interface ServiceAccountTokenObserver {
+  used(use: ServiceAccountTokenUse): void;
+  /** The token of the secret was shown, be it marked as invalid. */
+  usedSecret(namespace: string, name: string): void;
+}
+
 export interface NamedObject {
   readonly name: string;
   readonly uid: string;

@@ -1,6 +1,6 @@
 /** The flags of authentication. Names and defaults are kube-apiserver's. */
 import { defaultOptions } from "../index.ts";
-import { boolValue, durationMs } from "./flag-values.ts";
+import { boolValue, durationMs, FlagValueError } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 import { oidcFlags } from "./oidc-flags.ts";
 import { requestHeaderFlags } from "./request-header-flags.ts";
@@ -118,6 +118,16 @@ export const authenticationFlags: readonly Flag[] = [
     shown: "0s",
     set: (text, { server }) => {
       server.serviceAccountMaxTokenExpirationMs = durationMs(text);
+    },
+  },
+  {
+    term: "--legacy-service-account-token-clean-up-period <duration>",
+    help: "How long the token of a secret that was made for an account may be unused before it is marked as invalid, and marked before it is deleted.",
+    shown: "8760h0m0s",
+    set: (text, { server }) => {
+      const ms = durationMs(text);
+      if (ms <= 0) throw new FlagValueError("must be more than 0");
+      server.legacyTokenCleanUpMs = ms;
     },
   },
   {

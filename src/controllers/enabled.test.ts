@@ -4,9 +4,21 @@ import { enabledControllers } from "./enabled.ts";
 
 const rest = ["root-ca-certificate-publisher-controller", "serviceaccount-controller", "serviceaccount-token-controller"];
 const rows: [list: string, enabled: readonly string[]][] = [
-  ["*", ["clusterrole-aggregation-controller", "garbage-collector-controller", "namespace-controller", ...rest]],
+  [
+    "*",
+    [
+      "clusterrole-aggregation-controller",
+      "garbage-collector-controller",
+      "legacy-serviceaccount-token-cleaner-controller",
+      "namespace-controller",
+      ...rest,
+    ],
+  ],
   ["", []],
-  ["-namespace-controller,*", ["clusterrole-aggregation-controller", "garbage-collector-controller", ...rest]],
+  [
+    "-namespace-controller,*",
+    ["clusterrole-aggregation-controller", "garbage-collector-controller", "legacy-serviceaccount-token-cleaner-controller", ...rest],
+  ],
   ["namespace-controller", ["namespace-controller"]],
   ["namespace-controller,-namespace-controller", ["namespace-controller"]],
   ["-namespace-controller,namespace-controller", []],
@@ -18,6 +30,7 @@ const rows: [list: string, enabled: readonly string[]][] = [
       "bootstrap-signer-controller",
       "clusterrole-aggregation-controller",
       "garbage-collector-controller",
+      "legacy-serviceaccount-token-cleaner-controller",
       "namespace-controller",
       ...rest,
       "token-cleaner-controller",

@@ -1,4 +1,4 @@
-/** Keeps one object of a given name in every active namespace, for the controllers that do so. */
+/** Keeps one object of a given name in every active namespace, or in one, for the controllers that do so. */
 import { ApiError } from "../api/errors.ts";
 import type { Logger } from "../api/logger.ts";
 import type { KubeObject } from "../api/object.ts";
@@ -19,6 +19,8 @@ export interface NamespaceObjectOptions {
   /** Of the core group. */
   readonly resource: string;
   readonly name: string;
+  /** The one that has it. Undefined: all. */
+  readonly namespace?: string;
   /** A fresh object as it is to be made. */
   make(): KubeObject;
   /** Changes what is there into what it should be. @returns whether there was anything to change; undefined: what is there is left alone */
@@ -63,6 +65,7 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
         cache: namespaces.cache,
         prefix: namespaces.form.prefix,
         set: ({ index }) => {
+          if (options.namespace !== undefined && options.namespace !== index.name) return;
           known.add(index.name);
           queue.add(index.name);
         },

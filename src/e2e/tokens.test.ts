@@ -352,6 +352,10 @@ test("a secret that is to hold a token gets one, which lives as long as the secr
     sub: "system:serviceaccount:default:legacy",
   });
   assert.equal((await whoIs(text64("token"))).username, "system:serviceaccount:default:legacy");
+  const today = new Date().toISOString().slice(0, 10);
+  const tracking = `/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking`;
+  assert.deepEqual((await until(tracking, ({ status }) => status === 200)).data, { since: today });
+  await until(`${core}/secrets/first`, ({ body }) => body.metadata.labels?.["kubernetes.io/legacy-token-last-used"] === today);
   assertRefused(await whoIs(await signed({ ...decodeJwt(text64("token")) }))); // The same claims, another signature.
   await admin.send({
     method: "PATCH",
@@ -360,6 +364,14 @@ test("a secret that is to hold a token gets one, which lives as long as the secr
     body: { metadata: { labels: { "kubernetes.io/legacy-token-invalid-since": "2026-01-01" } } },
   });
   assertRefused(await whoIs(text64("token")));
+  const review = await post("/apis/authentication.k8s.io/v1/tokenreviews", { spec: { token: text64("token") } });
+  assert.match(
+    review.body.status.error,
+    /^the token in secret default\/first for service account default\/legacy has been marked invalid\. Use tokens from /,
+  );
+  const { text: metrics } = await admin.send({ path: "/metrics" });
+  for (const name of ["legacy_tokens_total", "legacy_manual_token_uses_total", "invalid_legacy_auto_token_uses_total"])
+    assert.match(metrics, new RegExp(`^serviceaccount_${name} [1-9]`, "m"));
   const second = Buffer.from((await filled("second")).data.token, "base64").toString();
   assert.equal((await whoIs(second)).username, "system:serviceaccount:default:legacy");
   await remove(`${core}/secrets/second`);

@@ -8,6 +8,8 @@ import type { DefinitionControllerOptions } from "../controllers/crd/definitions
 import { definitionController } from "../controllers/crd/definitions.ts";
 import type { ControllerName } from "../controllers/enabled.ts";
 import { garbageCollector } from "../controllers/garbage-collector/garbage-collector.ts";
+import { legacyTokenCleaner } from "../controllers/legacy-tokens/cleaner.ts";
+import { legacyTokenTracking } from "../controllers/legacy-tokens/tracking.ts";
 import { namespaceController } from "../controllers/namespace.ts";
 import { roleAggregation } from "../controllers/role-aggregation.ts";
 import { rootCaPublisher } from "../controllers/root-ca.ts";
@@ -18,6 +20,7 @@ import { tokenCleaner } from "../controllers/token-cleaner.ts";
 export interface ControllerNeeds extends Omit<DefinitionControllerOptions, "rules">, Omit<ServiceAccountTokensOptions, "issue"> {
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
   readonly webhooks: ConversionWebhooks;
+  readonly legacyTokenCleanUpMs: number;
 }
 
 /** @returns when the definitions that were there at the start are served, or could not be read */
@@ -31,10 +34,11 @@ export async function startControllers(running: ReadonlySet<ControllerName>, nee
     "serviceaccount-token-controller": () => serviceAccountTokensController({ registry, logger, caBundle, issue }),
     "clusterrole-aggregation-controller": () => roleAggregation({ registry, logger }),
     "garbage-collector-controller": () => garbageCollector({ registry, logger }),
+    "legacy-serviceaccount-token-cleaner-controller": () => legacyTokenCleaner({ registry, logger, unusedMs: needs.legacyTokenCleanUpMs }),
     "bootstrap-signer-controller": () => bootstrapSigner({ registry, logger }),
     "token-cleaner-controller": () => tokenCleaner({ registry, logger }),
   };
-  const controllers = [definitions, ...Array.from(running, (name) => makers[name]())];
+  const controllers = [definitions, legacyTokenTracking({ registry, logger }), ...Array.from(running, (name) => makers[name]())];
   for (const controller of controllers) controller.start();
   await definitions.ready;
   return controllers;

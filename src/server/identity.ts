@@ -24,6 +24,7 @@ import { tokenUnion } from "../authentication/token-union.ts";
 import { authenticate } from "../authentication/union.ts";
 import { type ServiceAccountKeys, serviceAccountKeys } from "../cli/service-account-keys.ts";
 import type { ServingSetup } from "../cli/serving-setup.ts";
+import { openSecretUses } from "../controllers/legacy-tokens/last-used.ts";
 import type { ServiceAccountTokensOptions } from "../controllers/service-account-tokens.ts";
 import type { Filter } from "../http/contract.ts";
 import { openIdRoutes } from "../http/endpoints/openid.ts";
@@ -54,7 +55,7 @@ export interface Identity {
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
   /** What others need to check the tokens issued here. */
   readonly routes: readonly PathRoute[];
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** @throws Error when an option is not valid, or names the line of a file which is wrong */
@@ -68,9 +69,10 @@ export async function identitySettings(options: ServerOptions): Promise<Identity
   };
 }
 
-interface Needs extends Pick<RegistryContext, "catalog" | "gates"> {
+interface Needs {
+  readonly registry: RegistryContext;
   readonly setup: Pick<ServingSetup, "clientAuthorities" | "proxyAuthorities">;
-  readonly metrics: JwtNeeds["metrics"] & Pick<ServerMetrics, "tokens">;
+  readonly metrics: JwtNeeds["metrics"] & Pick<ServerMetrics, "tokens" | "serviceAccounts">;
   /** Host and port that others reach this server by, once it listens. */
   readonly address: () => string;
 }
@@ -79,15 +81,17 @@ interface Needs extends Pick<RegistryContext, "catalog" | "gates"> {
 export async function openIdentity(
   settings: IdentitySettings,
   options: ServerOptions,
-  { catalog, address, setup, gates, metrics }: Needs,
+  { registry, address, setup, metrics }: Needs,
 ): Promise<Identity> {
   const { clock, logger } = options;
+  const { catalog, gates } = registry;
   const { observer } = metrics.tokens;
   const { tokenFile, audiences } = settings;
   for (const warning of checkRequestHeaderOptions(options.requestHeader, { uids: gates.enabled("RemoteRequestHeaderUID") })) logger.warn(warning);
   const keys = await serviceAccountKeys(options);
   const issuer = tokenIssuer(keys.signing, options.serviceAccountIssuers[0] as string);
   const live = liveObjects(catalog);
+  const uses = openSecretUses({ registry, logger });
   const accounts = serviceAccountTokens({
     keys: keys.accepted,
     issuers: options.serviceAccountIssuers,
@@ -95,6 +99,7 @@ export async function openIdentity(
     lookup: options.serviceAccountLookup,
     live,
     clock,
+    observer: { used: metrics.serviceAccounts.used, usedSecret: uses.used },
   });
   const bootstrap = options.bootstrapTokenAuth ? [forOwnAudiences(bootstrapTokenAuthenticator({ live, clock }), audiences)] : [];
   const webhook = await openTokenWebhook(options.tokenWebhook, { clock, logger, audiences, observer });
@@ -127,15 +132,16 @@ export async function openIdentity(
     }),
     issueForSecret: (namespace, account, secret) => issuer.issueForSecret(secretTokenClaims(namespace, account, secret)),
     routes: issuerRoutes(options, keys, address),
-    close() {
+    async close() {
       webhook.close();
       jwt.close();
+      await uses.stop();
     },
   };
 }
 
 /** The proxy comes first: its own certificate may name a user, too. */
-function certificateAuthenticators({ requestHeader }: ServerOptions, { setup, gates }: Pick<Needs, "setup" | "gates">): Authenticator[] {
+function certificateAuthenticators({ requestHeader }: ServerOptions, { setup, gates }: Pick<Needs, "setup"> & Pick<RegistryContext, "gates">): Authenticator[] {
   const { clientAuthorities, proxyAuthorities } = setup;
   return [
     ...(proxyAuthorities === undefined ? [] : [requestHeaderAuthenticator(requestHeader, proxyAuthorities)]),

@@ -5,6 +5,7 @@ import { type AuthenticationMetrics, authenticationMetrics } from "../metrics/au
 import { featureMetrics } from "../metrics/feature-metrics.ts";
 import { createMetrics, type Metrics, type MetricsCollector, type MetricsSources } from "../metrics/metrics.ts";
 import { checkMetricsOptions } from "../metrics/options.ts";
+import { type ServiceAccountMetrics, serviceAccountMetrics } from "../metrics/service-account-metrics.ts";
 import { type ShowMetrics, shownMetrics } from "../metrics/shown-metrics.ts";
 import { type TokenMetrics, tokenMetrics } from "../metrics/token-metrics.ts";
 import type { ServerOptions } from "../options.ts";
@@ -20,6 +21,7 @@ export async function metricsSettings({ metrics, logger }: ServerOptions): Promi
 export interface ServerMetrics extends Metrics {
   readonly authentication: AuthenticationMetrics;
   readonly tokens: TokenMetrics;
+  readonly serviceAccounts: ServiceAccountMetrics;
   /** Adds what another part counts. */
   add(collect: MetricsCollector): void;
 }
@@ -32,8 +34,9 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pi
 export function openMetrics(show: ShowMetrics, { audit, storage, installer, catalog, clock, gates }: Needs): ServerMetrics {
   const authentication = authenticationMetrics(clock);
   const tokens = tokenMetrics();
+  const serviceAccounts = serviceAccountMetrics();
   const features = featureMetrics(knownGates(), gates);
-  const collectors: MetricsCollector[] = [authentication.collect, tokens.collect, () => [features]];
+  const collectors: MetricsCollector[] = [authentication.collect, tokens.collect, serviceAccounts.collect, () => [features]];
   const metrics = createMetrics(
     clock,
     {
@@ -49,5 +52,5 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
     },
     show,
   );
-  return { ...metrics, authentication, tokens, add: (collect) => void collectors.push(collect) };
+  return { ...metrics, authentication, tokens, serviceAccounts, add: (collect) => void collectors.push(collect) };
 }

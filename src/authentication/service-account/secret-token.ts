@@ -14,17 +14,20 @@ export interface SecretClaims {
 const prefix = "kubernetes.io/serviceaccount/";
 const invalidSinceLabel = "kubernetes.io/legacy-token-invalid-since";
 
-/** @returns undefined when one is missing, or they contradict each other */
-export function readSecretClaims(payload: Readonly<Record<string, unknown>>): SecretClaims | undefined {
+/** @returns what is missing, or wrong, in upstream's words */
+export function readSecretClaims(payload: Readonly<Record<string, unknown>>): SecretClaims | string {
   const text = (name: string): string => {
-    const value = payload[`${prefix}${name}`];
+    const value = payload[name];
     return typeof value === "string" ? value : "";
   };
-  const namespace = text("namespace");
-  const account = text("service-account.name");
-  const claims = { namespace, account, accountUid: text("service-account.uid"), secret: text("secret.name") };
-  if (Object.values(claims).includes("") || payload.sub !== serviceAccountUser(namespace, account)) return undefined;
-  return claims;
+  const [subject, namespace] = [text("sub"), text(`${prefix}namespace`)];
+  const [account, accountUid] = [text(`${prefix}service-account.name`), text(`${prefix}service-account.uid`)];
+  const secret = text(`${prefix}secret.name`);
+  const missing = Object.entries({ sub: subject, namespace, secretName: secret, serviceAccountName: account, serviceAccountUID: accountUid }).find(
+    ([, value]) => value === "",
+  );
+  if (missing !== undefined) return `${missing[0]} claim is missing`;
+  return subject === serviceAccountUser(namespace, account) ? { namespace, account, accountUid, secret } : "sub claim is invalid";
 }
 
 /** @returns undefined when the secret still has this very token, and the account is there */
@@ -36,8 +39,16 @@ export function secretTokenProblem({ namespace, account, accountUid, secret }: S
   if (found === undefined) return `serviceaccounts ${JSON.stringify(account)} not found`;
   if (found.deletedAt !== undefined) return `ServiceAccount ${namespace}/${account} has been deleted`;
   if (found.uid !== accountUid) return `ServiceAccount UID (${found.uid}) does not match claim (${accountUid})`;
-  if ((holder.metadata.labels?.[invalidSinceLabel] ?? "") !== "") return `the token in secret ${namespace}/${secret} has been marked invalid`;
-  return undefined;
+  return (holder.metadata.labels?.[invalidSinceLabel] ?? "") === "" ? undefined : markedInvalid({ namespace, account, secret });
+}
+
+function markedInvalid({ namespace, account, secret }: Pick<SecretClaims, "namespace" | "account" | "secret">): string {
+  return `the token in secret ${namespace}/${secret} for service account ${namespace}/${account} has been marked invalid. Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the '${invalidSinceLabel}' label from the secret to temporarily allow use of this token`;
+}
+
+/** Whether a problem is that somebody marked the token, which is told to whoever counts. */
+export function isMarkedInvalid(problem: string, claims: SecretClaims): boolean {
+  return problem === markedInvalid(claims);
 }
 
 /** Whether the account names the secret as one of its own: then it was not a person who made it. */

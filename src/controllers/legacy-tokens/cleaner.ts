@@ -1,0 +1,171 @@
+/** Ends legacy tokens that nobody uses: first they are marked as invalid, a period later deleted. Source: upstream's legacy service account token cleaner. */
+import { ApiError } from "../../api/errors.ts";
+import type { Logger } from "../../api/logger.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { podReferences } from "../../api/pod-references.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
+import { deleteOne } from "../../registry/delete.ts";
+import { update } from "../../registry/update.ts";
+import type { Resolved, ResourceStore } from "../../resource/contract.ts";
+import type { Entry, Snapshot } from "../../watch-cache/contract.ts";
+import type { Controller } from "../contract.ts";
+import { writesAs } from "../controller-write.ts";
+import { dayMs, formatDay, parseDay } from "./dates.ts";
+import { lastUsedLabel } from "./last-used.ts";
+import { trackingName, trackingNamespace } from "./tracking.ts";
+
+export interface LegacyTokenCleanerOptions {
+  readonly registry: RegistryContext;
+  readonly logger: Logger;
+  /** How long a token may be unused before it is marked, and marked before it is deleted. */
+  readonly unusedMs: number;
+}
+
+export const invalidSinceLabel = "kubernetes.io/legacy-token-invalid-since";
+const writes = writesAs("legacy-service-account-token-cleaner");
+const tokenType = "kubernetes.io/service-account-token";
+/** Secrets looked at in one turn of the event loop. */
+const looksInTurn = 500;
+
+interface Places {
+  readonly target: Resolved;
+  readonly secrets: ResourceStore;
+  readonly accounts: ResourceStore;
+  readonly pods: ResourceStore;
+  readonly configMaps: ResourceStore;
+}
+
+/** Looks at the start, and once a day. */
+export function legacyTokenCleaner(options: LegacyTokenCleanerOptions): Controller {
+  const { registry, logger } = options;
+  const places = placesIn(registry);
+  if (places === undefined) return { start() {}, stop: async () => {} };
+  let stopped = false;
+  let cancel = (): void => {};
+  let look: Promise<void> = Promise.resolve();
+  const lookNow = (): void => {
+    look = cleanLegacyTokens(options, places, () => stopped).catch((error: unknown) =>
+      logger.warn("legacy tokens could not be cleaned, will be tried tomorrow", { error: String(error) }),
+    );
+    cancel = registry.clock.after(dayMs, lookNow);
+  };
+  return {
+    start: lookNow,
+    async stop() {
+      stopped = true;
+      cancel();
+      await look;
+    },
+  };
+}
+
+function placesIn({ catalog }: RegistryContext): Places | undefined {
+  const storeOf = (resource: string): ResourceStore | undefined => catalog.findResource("", resource)?.store;
+  const [secrets, accounts, pods, configMaps] = ["secrets", "serviceaccounts", "pods", "configmaps"].map(storeOf);
+  const target = catalog.find("", "v1", "secrets");
+  if (target === undefined || secrets === undefined || accounts === undefined || pods === undefined || configMaps === undefined) return undefined;
+  return { target, secrets, accounts, pods, configMaps };
+}
+
+async function cleanLegacyTokens(options: LegacyTokenCleanerOptions, places: Places, isStopped: () => boolean): Promise<void> {
+  const { registry, unusedMs, logger } = options;
+  const now = registry.clock.now();
+  const trackedSince = await trackedSinceMs(places);
+  if (trackedSince === undefined || now < trackedSince + unusedMs) return;
+  const { secrets, accounts, pods } = places;
+  const [allSecrets, allAccounts, allPods] = [await secrets.cache.current(), await accounts.cache.current(), await pods.cache.current()];
+  const mounted = mountedSecrets(pods, allPods);
+  let looks = 0;
+  for (const entry of allSecrets.range(secrets.form.prefix)) {
+    if (++looks % looksInTurn === 0) await new Promise(setImmediate);
+    if (isStopped()) return;
+    if (entry.index.fields.get("type") !== tokenType) continue;
+    const secret = secrets.decode(entry);
+    const verdict = verdictOn(secret, { now, unusedMs, account: accountOf(secret, accounts, allAccounts), mounted });
+    if (verdict === "keep") continue;
+    const { namespace, name } = entry.index;
+    logger.info(verdict === "mark" ? "an unused legacy token is marked as invalid" : "an unused legacy token is deleted", { namespace, name });
+    await (verdict === "mark" ? mark(registry, places, entry, now) : remove(registry, places, entry));
+  }
+}
+
+/** The begin of the first whole day. */
+async function trackedSinceMs({ configMaps }: Places): Promise<number | undefined> {
+  const entry = (await configMaps.cache.current()).get(configMaps.keyOf(trackingNamespace, trackingName));
+  const since = entry && parseDay(configMaps.decode(entry).data?.since);
+  return since && since + dayMs;
+}
+
+/** Of one namespace at a time, each looked at once. */
+function mountedSecrets(pods: ResourceStore, snapshot: Snapshot): (namespace: string) => ReadonlySet<string> {
+  const known = new Map<string, ReadonlySet<string>>();
+  return (namespace) => {
+    let names = known.get(namespace);
+    if (names === undefined) {
+      const entries = [...snapshot.range(`${pods.form.prefix}${namespace}/`)];
+      names = new Set(
+        entries.flatMap((entry) => [...podReferences(pods.decode(entry))].flatMap(([kind, name]) => (kind === "secret" ? [name] : []))),
+      );
+      known.set(namespace, names);
+    }
+    return names;
+  };
+}
+
+/** That of the uid in the secret, where it names one. */
+function accountOf({ metadata }: KubeObject, accounts: ResourceStore, snapshot: Snapshot): KubeObject | undefined {
+  const name = metadata.annotations?.["kubernetes.io/service-account.name"] ?? "";
+  const uid = metadata.annotations?.["kubernetes.io/service-account.uid"] ?? "";
+  const entry = name === "" ? undefined : snapshot.get(accounts.keyOf(metadata.namespace ?? "", name));
+  const account = entry && accounts.decode(entry);
+  return uid === "" || account?.metadata.uid === uid ? account : undefined;
+}
+
+interface Circumstances {
+  readonly now: number;
+  readonly unusedMs: number;
+  readonly account: KubeObject | undefined;
+  mounted(namespace: string): ReadonlySet<string>;
+}
+
+/** Only what was made for an account is ended: people's own secrets stay. */
+function verdictOn({ metadata }: KubeObject, { now, unusedMs, account, mounted }: Circumstances): "keep" | "mark" | "delete" {
+  const keptFrom = now - unusedMs;
+  const { name = "", namespace = "", labels = {} } = metadata;
+  if (metadata.deletionTimestamp !== undefined || Date.parse(metadata.creationTimestamp ?? "") >= keptFrom) return "keep";
+  const lastUsed = labels[lastUsedLabel];
+  if (lastUsed !== undefined && (parseDay(lastUsed) === undefined || lastUsed >= formatDay(keptFrom))) return "keep";
+  const own: { readonly name?: string }[] = account?.secrets ?? [];
+  if (!own.some((secret) => secret.name === name) || mounted(namespace).has(name)) return "keep";
+  const invalidSince = labels[invalidSinceLabel];
+  if (invalidSince === undefined || parseDay(invalidSince) === undefined) return "mark";
+  return invalidSince >= formatDay(keptFrom) ? "keep" : "delete";
+}
+
+async function mark(registry: RegistryContext, { target }: Places, { index: { namespace, name } }: Entry, now: number): Promise<void> {
+  await unlessOvertaken(() =>
+    update(registry, {
+      ...writes.of(target, namespace, name),
+      next(current) {
+        const object = current?.();
+        if (object === undefined) throw new ApiError({ code: 404, reason: "NotFound", message: "the secret is gone" });
+        object.metadata.labels = { ...object.metadata.labels, [invalidSinceLabel]: formatDay(now) };
+        return object;
+      },
+    }),
+  );
+}
+
+/** Whoever changed it since may want it. */
+async function remove(registry: RegistryContext, { target }: Places, { index: { namespace, name }, revision }: Entry): Promise<void> {
+  const preconditions = { resourceVersion: String(revision) };
+  await unlessOvertaken(() => deleteOne(registry, { ...writes.of(target, namespace, name), options: { dryRun: false, preconditions } }));
+}
+
+async function unlessOvertaken(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!(error instanceof ApiError) || !["Conflict", "NotFound"].includes(error.status.reason ?? "")) throw error;
+  }
+}
