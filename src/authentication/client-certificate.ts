@@ -11,13 +11,16 @@ export interface ClientCertificateOptions {
   readonly authorities: () => Authorities;
   /** Gate AllowParsingUserUIDFromCertAuth. */
   readonly uids: boolean;
+  /** Told of the certificate of each request that has one, good or not. */
+  readonly observe?: (certificate: PeerCertificate) => void;
 }
 
 /** Users are made once per certificate object, which is once per connection; whether they are to be believed is asked each time. */
-export function clientCertificateAuthenticator({ authorities, uids }: ClientCertificateOptions): Authenticator {
+export function clientCertificateAuthenticator({ authorities, uids, observe }: ClientCertificateOptions): Authenticator {
   const users = new WeakMap<PeerCertificate, UserInfo | "refused">();
   return ({ peerCertificate }: Exchange) => {
     if (peerCertificate === undefined) return undefined;
+    observe?.(peerCertificate);
     if (!peerCertificate.isTrustedBy(authorities())) return "refused";
     if (peerCertificate.commonName === "") return undefined; // As upstream: it says nothing of a user.
     let user = users.get(peerCertificate);

@@ -14,7 +14,14 @@ const options: RequestHeaderOptions = {
   groupHeaders: ["X-Remote-Group", "X-Other-Group"],
   extraHeaderPrefixes: ["X-Remote-Extra-", "X-Other-Extra-"],
 };
-const proxy: PeerCertificate = { commonName: "front-proxy", organizations: ["o"], uids: [], fingerprint: "0f", isTrustedBy: () => true };
+const proxy: PeerCertificate = {
+  commonName: "front-proxy",
+  organizations: ["o"],
+  uids: [],
+  fingerprint: "0f",
+  expiresAt: 0,
+  isTrustedBy: () => true,
+};
 const user = (name: string, more: Partial<UserInfo> = {}): UserInfo => ({ name, uid: "", groups: [], extra: new Map(), ...more });
 
 const rows: [what: string, lines: [string, string][], want: UserInfo | undefined, certificate?: PeerCertificate, allowedNames?: string[]][] = [
@@ -99,7 +106,10 @@ const rows: [what: string, lines: [string, string][], want: UserInfo | undefined
 for (const [what, lines, want, peerCertificate = proxy, allowedNames = options.allowedNames] of rows) {
   test(`request headers: ${what}`, () => {
     const authenticate = requestHeaderAuthenticator({ ...options, allowedNames }, () => ({ pem: "", certificates: [] }));
-    assert.deepEqual(authenticate({ peerCertificate, rawHeaders: lines.flat() } as unknown as Exchange, { warnings: [], annotations: undefined }), want);
+    assert.deepEqual(
+      authenticate({ peerCertificate, rawHeaders: lines.flat() } as unknown as Exchange, { warnings: [], annotations: undefined }),
+      want,
+    );
   });
 }
 

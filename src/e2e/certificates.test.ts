@@ -8,6 +8,7 @@ import tls from "node:tls";
 import { type ServerOptions, startServer } from "../index.ts";
 import { field } from "../testing/kubeconfig-fields.ts";
 import { anyUsage, clientAuth, type OddAuthority, type OddCertificate, oddCertificate, serverAuth } from "../testing/odd-certificates.ts";
+import { rawClient } from "../testing/raw-client.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 import { type Caller, type Protocol, whoConnection, whoIs } from "../testing/who-client.ts";
 
@@ -100,6 +101,36 @@ describe("client certificates", () => {
     }
   }
 });
+
+for (const featureGates of ["", "UnauthenticatedHTTP2DOSMitigation=false"]) {
+  test(`who is not known keeps no connection over HTTP/2${featureGates === "" ? "" : `, unless ${featureGates}`}`, async () => {
+    const server = await startTestServer({ featureGates, clientCaFile: file("few.crt", root.cert), tokenAuthFile: file("few.csv", "t,ben,1\n") });
+    const ca = field(server.kubeconfig, "certificate-authority-data");
+    const callers: [caller: Caller, status: number, ends: boolean][] = [
+      [{}, 403, true],
+      [{ headers: [["authorization", "Bearer x"]] }, 401, true],
+      [{ headers: [["authorization", "Bearer t"]] }, 201, false],
+      [await withChain(ann, root), 201, false],
+      [await withChain(ann, stranger), 401, true],
+    ];
+    for (const [caller, status, ends] of callers) {
+      for (const protocol of protocols) {
+        const connection = whoConnection(server.url, ca, caller, protocol);
+        assert.equal((await connection.ask(caller.headers)).status, status);
+        const closes = ends && protocol === "HTTP/2.0" && featureGates === "";
+        if (closes) while (connection.open) await new Promise(setImmediate);
+        else assert.equal((await connection.ask(caller.headers)).status, status);
+        connection.close();
+      }
+    }
+    const admin = rawClient(server.kubeconfig);
+    const { text } = await admin.send({ path: "/metrics" });
+    assert.match(text, /^apiserver_client_certificate_expiration_seconds_bucket\{le="0"\} 0$/m);
+    assert.match(text, /^apiserver_client_certificate_expiration_seconds_count [1-9]/m);
+    admin.close();
+    await server.close();
+  });
+}
 
 /** Tries again until changed files were read, which takes a moment. */
 async function until(holds: () => Promise<boolean>): Promise<void> {

@@ -82,6 +82,8 @@ export interface PeerCertificate {
   readonly uids: readonly string[];
   /** SHA-256 of the DER, hex: the credential id. */
   readonly fingerprint: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
   /** Whether it is for client use, within its dates by now, and leads to one of these. */
   isTrustedBy(authorities: Authorities): boolean;
 }

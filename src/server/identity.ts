@@ -31,6 +31,7 @@ import { openIdRoutes } from "../http/endpoints/openid.ts";
 import type { TokenRequests } from "../http/endpoints/token-request.ts";
 import { authenticationFilter } from "../http/filters/authentication.ts";
 import type { PathRoute } from "../http/serve.ts";
+import { certificateMetrics } from "../metrics/certificate-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { type JwtNeeds, jwtSettings, openJwt } from "./jwt.ts";
@@ -116,7 +117,7 @@ export async function openIdentity(
   return {
     filter: authenticationFilter(
       authenticate(
-        [...certificateAuthenticators(options, { setup, gates }), bearerTokenAuthenticator(authenticateToken, audiences)],
+        [...certificateAuthenticators(options, { setup, gates, metrics }), bearerTokenAuthenticator(authenticateToken, audiences)],
         settings.jwt.anonymous,
       ),
       { isCredential: isCredentialHeader(options.requestHeader), endUnknown: gates.enabled("UnauthenticatedHTTP2DOSMitigation") },
@@ -143,9 +144,11 @@ export async function openIdentity(
 /** The proxy comes first: its own certificate may name a user, too. */
 function certificateAuthenticators({ requestHeader }: ServerOptions, { setup, gates }: Pick<Needs, "setup"> & Pick<RegistryContext, "gates">): Authenticator[] {
   const { clientAuthorities, proxyAuthorities } = setup;
+  const { observe, collect } = certificateMetrics(clock);
+  metrics.add(collect);
   return [
     ...(proxyAuthorities === undefined ? [] : [requestHeaderAuthenticator(requestHeader, proxyAuthorities)]),
-    clientCertificateAuthenticator({ authorities: clientAuthorities, uids: gates.enabled("AllowParsingUserUIDFromCertAuth") }),
+    clientCertificateAuthenticator({ authorities: clientAuthorities, uids: gates.enabled("AllowParsingUserUIDFromCertAuth"), observe }),
   ];
 }
 

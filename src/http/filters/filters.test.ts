@@ -46,7 +46,7 @@ async function refusalOf(run: () => unknown): Promise<Status | undefined> {
 
 const authorities = { pem: "", certificates: [] };
 const isTrustedBy = (): boolean => true;
-const certificate: PeerCertificate = { commonName: "ann", organizations: ["devs", "ops"], uids: [], fingerprint: "0f", isTrustedBy };
+const certificate: PeerCertificate = { commonName: "ann", organizations: ["devs", "ops"], uids: [], fingerprint: "0f", expiresAt: 0, isTrustedBy };
 const untrusted: PeerCertificate = { ...certificate, isTrustedBy: () => false };
 const noCredentials = { isCredential: () => false, endUnknown: false };
 const certificates = clientCertificateAuthenticator({ authorities: () => authorities, uids: true });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import http2 from "node:http2";
 import https from "node:https";
@@ -32,6 +33,15 @@ function answerer(streams: BodyStream[]): (exchange: Exchange) => void {
       const { method, target, protocol, remoteAddress, peerCertificate } = exchange;
       const peer = peerCertificate && { ...peerCertificate, verified: peerCertificate.isTrustedBy(authorities) };
       return say(200, { method, target, protocol, remoteAddress, peerCertificate: peer, a: exchange.header("x-a") });
+    }
+    if (pathname === "/forget") {
+      exchange.forgetHeaders((name) => name.startsWith("x-secret"));
+      const { rawHeaders } = exchange;
+      return say(200, { secret: exchange.header("x-secret"), kept: exchange.header("x-kept"), lines: rawHeaders.filter((_, at) => at % 2 === 0) });
+    }
+    if (pathname === "/last") {
+      exchange.endConnection();
+      return say(200, {});
     }
     if (pathname === "/unread") return say(403, {});
     if (pathname === "/empty") return exchange.respond(204, {});
@@ -162,7 +172,9 @@ for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
       const about = JSON.parse(text);
       assert.equal(status, 200);
       assert.match(about.peerCertificate.fingerprint, /^[0-9a-f]{64}$/);
+      assert.ok(about.peerCertificate.expiresAt > Date.now());
       delete about.peerCertificate.fingerprint;
+      delete about.peerCertificate.expiresAt;
       assert.deepEqual(about, {
         method: "GET",
         target: "/about?x=%20",
@@ -171,6 +183,16 @@ for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
         a: "1",
         peerCertificate: { commonName: "kubernetes-admin", organizations: ["system:masters"], uids: [], verified: true },
       });
+    });
+
+    test("headers that are forgotten are nowhere", async () => {
+      const { text } = await send("GET", "/forget", { "x-kept": "1", "X-Secret": "2", "x-secret-too": "3" });
+      const { secret, kept, lines } = JSON.parse(text);
+      assert.deepEqual([secret, kept], [undefined, "1"]);
+      assert.deepEqual(
+        lines.filter((name: string) => name.toLowerCase().startsWith("x-")),
+        ["x-kept"],
+      );
     });
 
     const bodyRows: [what: string, path: string, body: Buffer | undefined, status: number, text: RegExp][] = [
@@ -501,6 +523,55 @@ describe("the end", () => {
       if ("agent" in client) client.agent.destroy();
     });
   }
+
+  for (const [protocol, open2] of [
+    ["HTTP/2.0", overHttp2],
+    ["HTTP/1.1", overHttp1],
+  ] as const) {
+    test(`${protocol}: a connection that was ended answers, and takes no further request`, async () => {
+      const listener = await open();
+      const client = open2(listener.port);
+      const { status, headers } = await client.send("GET", "/last");
+      assert.equal(status, 200);
+      if ("session" in client) {
+        if (!client.session.closed) await once(client.session, "close");
+      } else {
+        assert.equal(headers.connection, "close");
+        client.agent.destroy();
+      }
+      await listener.close();
+    });
+  }
+
+  test("who comes to an address with a certificate of its own is shown it, unless he asks for a name", async () => {
+    const other = await createCertificates({ now: Date.now(), names: ["other.example"] });
+    const listener = await open();
+    listener.replaceCertificates({
+      certificate: certificates.serving,
+      named: [
+        { ...other.admin, names: ["127.0.0.1"] },
+        { ...other.serving, names: [] },
+      ],
+      clientCa: undefined,
+    });
+    const shown = async (servername: string | undefined): Promise<string | undefined> => {
+      const socket = tls.connect({
+        port: listener.port,
+        host: "127.0.0.1",
+        rejectUnauthorized: false,
+        ...(servername !== undefined && { servername }),
+      });
+      await once(socket, "secureConnect");
+      const fingerprint = socket.getPeerX509Certificate()?.fingerprint256;
+      socket.destroy();
+      return fingerprint;
+    };
+    const fingerprint = ({ cert }: { cert: string }): string => new X509Certificate(cert).fingerprint256;
+    assert.equal(await shown(undefined), fingerprint(other.admin));
+    assert.equal(await shown("other.example"), fingerprint(other.serving));
+    assert.equal(await shown("unknown.example"), fingerprint(certificates.serving));
+    await listener.close();
+  });
 
   test("new certificates are shown to new connections", async () => {
     const listener = await open();

@@ -111,7 +111,7 @@ interface HandshakeOptions {
 }
 
 /** Servers of TLS that never listen themselves: one for all clients, and one for each address that has a certificate of its own. */
-function openHandshakes({ main, byAddress, forName }: SecureContexts, { handshakeMs, accept }: HandshakeOptions): Handshakes {
+function openHandshakes({ main, mainContext, byAddress, forName }: SecureContexts, { handshakeMs, accept }: HandshakeOptions): Handshakes {
   const open = (secureOptions: tls.SecureContextOptions): tls.Server => {
     const server = tls.createServer({
       ...secureOptions,
@@ -120,7 +120,7 @@ function openHandshakes({ main, byAddress, forName }: SecureContexts, { handshak
       requestCert: secureOptions.ca !== undefined,
       // A request with a wrong certificate is answered with 401, which needs a connection.
       rejectUnauthorized: false,
-      SNICallback: (name, done) => done(null, forName(name)),
+      SNICallback: (name, done) => done(null, forName(name) ?? (secureOptions === main ? undefined : mainContext)),
     });
     // Clients that hang up, stall or do not trust us are no news.
     server.on("tlsClientError", (_error, socket) => socket.destroy());

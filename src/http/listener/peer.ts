@@ -35,6 +35,7 @@ function peerCertificate(socket: TLSSocket, certificate: X509Certificate, clock:
     organizations: asList(subject.O),
     uids: asList(subject[uidIdentifier]),
     fingerprint: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
+    expiresAt: certificate.validToDate.getTime(),
     isTrustedBy(authorities) {
       if (!good) return false;
       let times = known.get(authorities);

@@ -37,6 +37,7 @@ export const defaultTlsLimits: TlsLimits = { minVersion: "TLSv1.2", ciphers: und
 
 export interface SecureContexts {
   readonly main: tls.SecureContextOptions;
+  readonly mainContext: tls.SecureContext;
   /** Those that are shown to clients which ask for no name, by the address they came to. */
   readonly byAddress: ReadonlyMap<string, tls.SecureContextOptions>;
   /** @returns undefined for the main one */
@@ -47,7 +48,7 @@ export interface SecureContexts {
 export function secureContexts({ certificate, named, clientCa }: ServingMaterial, limits: TlsLimits): SecureContexts {
   const optionsOf = (one: ServingCertificate): tls.SecureContextOptions => secureOptions(one, clientCa, limits);
   const main = optionsOf(certificate);
-  tls.createSecureContext(main); // Wrong ones are found out before anything changes.
+  const mainContext = tls.createSecureContext(main);
   const leaf = leafOf(certificate);
   const all = named.map((one) => ({
     leaf: leafOf(one),
@@ -61,6 +62,7 @@ export function secureContexts({ certificate, named, clientCa }: ServingMaterial
   const byAddress = [...byName].filter(([name]) => isIP(name) !== 0).map(([name, { options }]) => [name, options] as const);
   return {
     main,
+    mainContext,
     byAddress: new Map(byAddress),
     forName(asked) {
       if (all.length === 0) return undefined;
