@@ -35,14 +35,17 @@ export function httpConnect(proxy: HttpProxy): Dial {
         } else if (early.length > 0) {
           socket.destroy();
           fail(`unexpected ${early.length} bytes of buffered data from CONNECT proxy ${JSON.stringify(name)}`);
-        } else resolve(socket);
+        } else {
+          request.setTimeout(0);
+          resolve(socket);
+        }
       });
       request.once("response", (response) => {
         response.destroy();
         fail(`proxy error from ${name} while dialing ${target}, code ${response.statusCode}: ${response.statusCode} ${response.statusMessage}`);
       });
       request.once("timeout", () => request.destroy(new Error("i/o timeout")));
-      request.once("error", (error) => fail(`reading HTTP response from CONNECT to ${target} via proxy ${name} failed: ${error.message}`, error));
+      request.on("error", (error) => fail(`reading HTTP response from CONNECT to ${target} via proxy ${name} failed: ${error.message}`, error));
       request.end();
     });
 }

@@ -88,6 +88,7 @@ function withMember(claims: Claims, name: string, value: unknown): Claims {
 /** @throws DocumentError */
 async function fetchToken(client: DocumentClient, endpoint: string, accessToken: string, claim: string): Promise<string> {
   const fail = (why: string): DocumentError => new DocumentError(`while getting distributed claim ${JSON.stringify(claim)}: ${why}`);
+  if (!/^[\x20-\x7e]*$/.test(accessToken)) throw fail('net/http: invalid header field value for "Authorization"');
   const ask = client.get(endpoint, accessToken === "" ? {} : { authorization: `Bearer ${accessToken}` });
   const { status, body } = await ask.catch((error: unknown) => {
     throw error instanceof DocumentError ? fail(error.message) : error;

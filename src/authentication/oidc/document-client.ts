@@ -51,13 +51,14 @@ export function documentClient({ certificateAuthority, dial, timeoutMs = timeout
   return {
     async get(url, headers = {}) {
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
-      let at = url;
+      const first = parseUrl(url);
+      let at = first;
       for (let redirects = 0; redirects <= redirectsMax; redirects++) {
-        const sent = new URL(at).origin === new URL(url).origin ? headers : {}; // A token is for whom it was meant.
+        const sent = at.origin === first.origin ? headers : {}; // A token is for whom it was meant.
         const answer = await ask(at, sent, agent, signal);
         const location = answer.headers.location;
         if (answer.status < 300 || answer.status > 308 || location === undefined) return answer;
-        at = URL.parse(location, at)?.href ?? "";
+        at = parseUrl(location, at);
       }
       throw new DocumentError(`Get ${JSON.stringify(url)}: stopped after ${redirectsMax} redirects`);
     },
@@ -66,6 +67,15 @@ export function documentClient({ certificateAuthority, dial, timeoutMs = timeout
       agent.destroy();
     },
   };
+}
+
+/** @throws DocumentError */
+function parseUrl(text: string, base?: URL): URL {
+  const url = URL.parse(text, base);
+  if (url === null) throw new DocumentError(`parse ${JSON.stringify(text)}: invalid URL`);
+  if (url.protocol !== "https:")
+    throw new DocumentError(`Get ${JSON.stringify(text)}: unsupported protocol scheme ${JSON.stringify(url.protocol.slice(0, -1))}`);
+  return url;
 }
 
 /** Some images have none; then those that Node brings. */
@@ -88,6 +98,7 @@ function dialThrough(agent: https.Agent, dial: Dial): void {
           ...(ca !== undefined && { ca }),
           host: host ?? "",
         });
+        socket.on("error", (error) => secure.destroy(error));
         secure.once("error", fail);
         secure.once("secureConnect", () => {
           secure.off("error", fail);
@@ -98,15 +109,14 @@ function dialThrough(agent: https.Agent, dial: Dial): void {
   });
 }
 
-function ask(url: string, headers: Readonly<Record<string, string>>, agent: https.Agent, signal: AbortSignal): Promise<Answer> {
-  const fail = (why: string, cause?: unknown): DocumentError => new DocumentError(`Get ${JSON.stringify(url)}: ${why}`, { cause });
-  if (URL.parse(url)?.protocol !== "https:") return Promise.reject(fail("unsupported protocol scheme"));
+function ask(url: URL, headers: Readonly<Record<string, string>>, agent: https.Agent, signal: AbortSignal): Promise<Answer> {
+  const fail = (why: string, cause?: unknown): DocumentError => new DocumentError(`Get ${JSON.stringify(url.href)}: ${why}`, { cause });
   return new Promise((resolve, reject) => {
     const failed = (error: unknown): void => reject(error instanceof DocumentError ? error : fail(reasonOf(error, signal), error));
     const request = https.get(url, { agent, headers, signal }, (response) => {
       readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }), failed);
     });
-    request.once("error", failed);
+    request.on("error", failed);
   });
 }
 

@@ -320,6 +320,40 @@ test("an issuer that is away is asked again, later and later; then its tokens ar
   });
 });
 
+for (const [what, keysUrl, want] of [
+  ["no URL", "keys", /fetching keys parse "keys": invalid URL$/],
+  ["not https", "http://127.0.0.1/keys", /fetching keys Get "http:\/\/127.0.0.1\/keys": unsupported protocol scheme "http"$/],
+  ["an address where nobody listens", "https://127.0.0.1:1/keys", /fetching keys Get "https:\/\/127.0.0.1:1\/keys": connect ECONNREFUSED/],
+] as const) {
+  test(`keys at ${what}`, async () => {
+    await withIssuer(async (issuer, openOne) => {
+      issuer.replies.set(discoveryPath, { issuer: issuer.url, jwks_uri: keysUrl });
+      const opened = openOne([configOf(issuer)]);
+      await opened.ready;
+      assert.match((await opened.ask(await issuer.sign())) ?? "", want);
+    });
+  });
+}
+
+test("documents that are moved in a circle, to nowhere, too long, or cut off", async () => {
+  await withIssuer(async (issuer, openOne) => {
+    const opened = openOne([configOf(issuer)]);
+    await opened.ready;
+    const rows: [reply: (response: import("node:http").ServerResponse) => void, want: RegExp][] = [
+      [(response) => response.writeHead(302, { location: keysPath }).end(), /stopped after 10 redirects$/],
+      [(response) => response.writeHead(302, { location: "http://x" }).end(), /unsupported protocol scheme "http"$/],
+      [(response) => response.writeHead(302, { location: "https://[" }).end(), /invalid URL$/],
+      [(response) => response.end("x".repeat(5 * 2 ** 20)), /more than 4194304 bytes$/],
+      [(response) => response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy()), /aborted|hang up/],
+    ];
+    for (const [reply, want] of rows) {
+      issuer.replies.set(keysPath, reply);
+      opened.clock.advance(5000);
+      assert.match((await opened.ask(await issuer.sign())) ?? "", want);
+    }
+  });
+});
+
 const discoveryRows: [what: string, reply: (url: string) => object | string, want: RegExp][] = [
   [
     "another issuer's",
@@ -388,8 +422,11 @@ test("groups that another service knows", async () => {
       ["/forged", /failed to verify id token signature$/],
       ["/elsewhere", /verifier not initialized for issuer: "https:\/\/127.0.0.1:1"$/],
       ["/text", /getting untrusted issuer/],
+      ["\n:", /invalid URL$|404$/],
       ["/missing", /while getting distributed claim "groups": error while getting distributed claim JWT: 404$/],
     ];
+    const inHeader = { _claim_names: { groups: "s" }, _claim_sources: { s: { endpoint: `${issuer.url}/groups`, access_token: "a\r\nb: c" } } };
+    assert.match((await opened.ask(await issuer.sign(inHeader))) ?? "", /invalid header field value/);
     for (const [endpoint, want] of wants) {
       opened.clock.advance(5000);
       assert.match((await opened.ask(await issuer.sign(source(endpoint)))) ?? "", want);
