@@ -54,6 +54,8 @@ export interface ServerOptions {
   readonly apiAudiences: readonly string[];
   /** The first stands in the tokens that are issued; those of all are accepted. At least one. */
   readonly serviceAccountIssuers: readonly string[];
+  /** Where others get the keys by which they check tokens, told in place of this server's own address; an https URL. */
+  readonly serviceAccountJwksUri?: string;
   /** PEM files with the keys whose tokens are accepted, besides the one that signs. */
   readonly serviceAccountKeyFiles: readonly string[];
   /** PEM file with the key that signs. Undefined: one is made, and kept under `dataDir`. */

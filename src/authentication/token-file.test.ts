@@ -25,6 +25,7 @@ for (const [what, text, token, want] of acceptedRows) {
 const refusedRows: [what: string, text: string, message: string][] = [
   ["two columns", "t,ann,1\nsecret,ann", "token file 'f.csv' line 2: must have at least 3 columns (token, user name, user uid), found 2"],
   ["an empty token", "\n,ann,1", "token file 'f.csv' line 2: the token is empty"],
+  ["an empty user name", "secret,,1", "token file 'f.csv' line 1: the user name is empty"],
   ["a token twice", 'secret,ann,1,"a\nb"\nsecret,bob,2', "token file 'f.csv' line 3: the token is that of line 1"],
   ["a quote within a field", 'a"secret,ann,1', "token file 'f.csv': parse error on line 1, column 2: bare \" in non-quoted-field"],
   [

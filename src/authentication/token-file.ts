@@ -19,6 +19,7 @@ export function tokenFileAuthenticator(text: string, file: string): TokenAuthent
     const fail = (why: string): Error => new Error(`token file '${file}' line ${line}: ${why}`);
     if (fields.length < 3) throw fail(`must have at least 3 columns (token, user name, user uid), found ${fields.length}`);
     if (token === "") throw fail("the token is empty");
+    if (name === "") throw fail("the user name is empty");
     const key = hash(token);
     const before = lines.get(key);
     if (before !== undefined) throw fail(`the token is that of line ${before}`);

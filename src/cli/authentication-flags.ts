@@ -91,6 +91,13 @@ export const authenticationFlags: readonly Flag[] = [
     },
   },
   {
+    term: "--service-account-jwks-uri <url>",
+    help: "Where others get the keys by which they check service account tokens, an https URL. If unset, the path /openid/v1/jwks of this server.",
+    set: (text, { server }) => {
+      server.serviceAccountJwksUri = text;
+    },
+  },
+  {
     term: "--service-account-key-file <file>",
     help: "PEM file with RSA or ECDSA keys, public or private, whose service account tokens are accepted; may be repeated. The key that signs needs not be among them. If unset, the key of --tls-private-key-file.",
     set: (text, { server }) => {

@@ -467,10 +467,18 @@ test("a key that the server made outlives it", async () => {
   await second.close();
 });
 
+function tokenFile(text: string): Parameters<typeof startServer>[0] {
+  const file = join(directory, "start.csv");
+  writeFileSync(file, text);
+  return { tokenAuthFile: file };
+}
 const startRows: [what: string, options: () => Parameters<typeof startServer>[0], message: RegExp][] = [
   ["an empty issuer", () => ({ serviceAccountIssuers: [""] }), /^service-account-issuer should not be an empty string$/],
   ["an issuer twice", () => ({ serviceAccountIssuers: ["a", "a"] }), /^service-account-issuer "a" is already specified$/],
   ["a limit under an hour", () => ({ serviceAccountMaxTokenExpirationMs: 1000 }), /must be between 1 hour and 2\^32 seconds/],
+  ["keys at no https URL", () => ({ serviceAccountJwksUri: "http://a" }), /^service-account-jwks-uri requires https scheme, parsed as: http:\/\/a$/],
+  ["a token twice", () => tokenFile("secret,ann,1\nother,bob,2\nsecret,eve,3\n"), /^token file '.*' line 3: the token is that of line 1$/],
+  ["a line with two columns", () => tokenFile("secret,ann,1\nother,bob\n"), /^token file '.*' line 2: must have at least 3 columns/],
   [
     "a key file without a key",
     () => ({ serviceAccountKeyFiles: [join(directory, "tokens.csv")] }),
@@ -492,6 +500,13 @@ const commands: [command: string, want: RegExp][] = [
   ["create token ctl --duration=601s --audience=vault -o jsonpath={.spec}", /"audiences":\["vault"\].*"expirationSeconds":601/],
   ["create token ctl --duration=1s", /may not specify a duration less than 10 minutes/],
   ["create token ctl --bound-object-kind=Secret --bound-object-name=asked -o jsonpath={.spec.boundObjectRef.name}", /^asked$/],
+  [
+    "create token ctl --bound-object-kind=Secret --bound-object-name=asked --bound-object-uid=x",
+    /the UID in the bound object reference \(x\) does not match/,
+  ],
+  ["create token ctl --bound-object-kind=Secret --bound-object-name=absent", /secrets "absent" not found/],
+  ["create token nobody", /serviceaccounts "nobody" not found/],
+  ["create token ctl --duration=601s -o jsonpath={.spec.expirationSeconds}", /^601$/],
   ["create token ctl --bound-object-kind=Pod --bound-object-name=others", /different serviceaccount name/],
   ["delete serviceaccount ctl", /deleted/],
 ];
@@ -504,20 +519,39 @@ for (const kubectl of kubectls()) {
   });
 }
 
-test("kubectl auth whoami with a token", { skip: kubectls().length === 0 }, async () => {
+/** Older ones do not know the command. */
+const knowWhoami = kubectls().filter((kubectl) => !kubectl.endsWith(".1.27"));
+test("kubectl auth whoami with a token, and in others' names", { skip: knowWhoami.length === 0 }, async () => {
   await account("who");
   const token = await tokenOf("who");
   const ca = join(directory, "ca.crt");
   writeFileSync(ca, field(server.kubeconfig, "certificate-authority-data"));
   const config = join(directory, "token.kubeconfig");
   writeFileSync(config, "");
-  const args = ["--server", server.url, "--certificate-authority", ca, "--token", token, "auth", "whoami"];
-  const { output } = await runKubectl(kubectls().at(-1) as string, args, { directory, kubeconfigPath: config });
-  assert.match(output, /Username\s+system:serviceaccount:default:who/);
+  const anybody = ["--server", server.url, "--certificate-authority", ca];
+  for (const kubectl of knowWhoami) {
+    const { output } = await runKubectl(kubectl, [...anybody, "--token", token, "auth", "whoami"], { directory, kubeconfigPath: config });
+    assert.match(output, /Username\s+system:serviceaccount:default:who/);
+    const as = ["--as=eve", "--as-group=a", "--as-group=b", "--as-uid=7", "auth", "whoami", "-o", "json"];
+    const impersonated = await runKubectl(kubectl, as, { directory, kubeconfigPath: server.kubeconfigPath });
+    assert.deepEqual(JSON.parse(impersonated.output).status.userInfo, { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] });
+    const refused = await runKubectl(kubectl, [...anybody, "--token", "nope", "get", "pods"], { directory, kubeconfigPath: config });
+    assert.match(refused.output, /You must be logged in to the server/);
+  }
 });
 
+const extending = "service-account-extend-token-expiration is true, in order to correctly trigger safe transition logic,";
 test("a longest life and audiences of one's own", async () => {
-  const limited = await startServer({ serviceAccountMaxTokenExpirationMs: 3600_000, apiAudiences: ["api"], controllers: [], anonymousAuth: false });
+  const warnings: string[] = [];
+  const limited = await startServer({
+    serviceAccountMaxTokenExpirationMs: 3600_000,
+    serviceAccountJwksUri: "https://keys.example/jwks",
+    apiAudiences: ["api"],
+    controllers: [],
+    anonymousAuth: false,
+    featureGates: "TokenRequestServiceAccountUIDValidation=false",
+    logger: { info() {}, warn: (text) => void warnings.push(text), error() {} },
+  });
   const client = rawClient(limited.kubeconfig);
   await client.send({ method: "POST", path: `${core}/serviceaccounts`, body: { metadata: { name: "short" } } });
   const path = `${core}/serviceaccounts/short/token`;
@@ -525,6 +559,14 @@ test("a longest life and audiences of one's own", async () => {
   const { aud, exp = 0, iat = 0 } = decodeJwt(body.status.token);
   assert.deepEqual([aud, exp - iat, body.spec.expirationSeconds], [["api"], 3600, 3600]);
   assert.match(String(headers.warning), /requested expiration of 7200 seconds shortened to 3600 seconds/);
+  assert.ok(warnings.includes(`${extending} service-account-max-token-expiration must be set longer than 3607 seconds (currently 1h0m0s)`));
+  assert.equal((await client.send({ path: "/.well-known/openid-configuration" })).body.jwks_uri, "https://keys.example/jwks");
+  const other = await client.send({ method: "POST", path, body: { metadata: { uid: "x" } } });
+  assert.equal(other.status, 201);
+  assert.match(
+    String(other.headers.warning),
+    /the UID in the token request \(x\) does not match .* but TokenRequestServiceAccountUIDValidation is not enabled/,
+  );
   assertRefused(await client.send({ path: "/version", anonymous: true }));
   const bearer = { authorization: `Bearer ${body.status.token}` };
   assert.equal((await client.send({ path: "/version", headers: bearer, anonymous: true })).status, 200);

@@ -61,7 +61,7 @@ export interface Identity {
 
 /** @throws Error when an option is not valid, or names the line of a file which is wrong */
 export async function identitySettings(options: ServerOptions): Promise<IdentitySettings> {
-  checkServiceAccountOptions(options.serviceAccountIssuers, options.serviceAccountMaxTokenExpirationMs);
+  for (const warning of checkServiceAccountOptions(options)) options.logger.warn(warning);
   const { tokenAuthFile, apiAudiences, serviceAccountIssuers } = options;
   return {
     jwt: await jwtSettings(options),
@@ -153,8 +153,12 @@ function certificateAuthenticators({ requestHeader }: ServerOptions, { setup, ga
 }
 
 /** Only an issuer that is an https URL is one whom others can ask. */
-function issuerRoutes({ serviceAccountIssuers: [issuer = ""] }: ServerOptions, { accepted }: ServiceAccountKeys, address: () => string): PathRoute[] {
+function issuerRoutes(options: ServerOptions, { accepted }: ServiceAccountKeys, address: () => string): PathRoute[] {
+  const {
+    serviceAccountIssuers: [issuer = ""],
+    serviceAccountJwksUri,
+  } = options;
   const isAddress = URL.canParse(issuer) && /^https:[^?#]*$/.test(issuer);
-  const metadata = isAddress ? (): object => issuerMetadata(issuer, `https://${address()}/openid/v1/jwks`, accepted) : undefined;
+  const metadata = isAddress ? (): object => issuerMetadata(issuer, serviceAccountJwksUri || `https://${address()}/openid/v1/jwks`, accepted) : undefined;
   return openIdRoutes({ metadata, keySet: () => keySet(accepted) });
 }

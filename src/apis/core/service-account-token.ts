@@ -33,16 +33,12 @@ export interface TokenRequestAction {
 
 export function tokenRequests(options: TokenRequestOptions): TokenRequestAction {
   return {
-    async prepare(registry, { namespace, name }, sent) {
+    async prepare(registry, request, sent) {
+      const { namespace, name } = request;
       checkPlace(sent, namespace, name);
       const { metadata } = sent;
       const { uid } = await get(registry, "serviceaccounts", namespace, name);
-      if ((metadata.uid ?? "") !== "" && metadata.uid !== uid)
-        throw conflict(
-          { group, resource: "TokenRequest" },
-          name,
-          `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${uid})`,
-        );
+      checkUid(registry, request, metadata.uid ?? "", uid);
       Object.assign(metadata, { name, namespace, uid, creationTimestamp: formatTime(registry.clock.now()) });
       sent.spec ??= {};
       if ((sent.spec.audiences ?? []).length === 0) sent.spec.audiences = [...options.apiAudiences];
@@ -61,6 +57,16 @@ function checkPlace({ metadata }: KubeObject, namespace: string, name: string): 
   else if ((metadata.namespace ?? namespace) !== namespace)
     errors.invalid("metadata.namespace", metadata.namespace, "must match the service account namespace if specified");
   if (!errors.empty) throw invalid(group, "TokenRequest", name, errors.causes);
+}
+
+/** Where the gate is off, others' uids are passed over, with a warning. */
+function checkUid({ gates }: RegistryContext, { name, warnings, audit }: WriteRequest, asked: string, uid: string): void {
+  if (asked === "" || asked === uid) return;
+  const why = `the UID in the token request (${asked}) does not match the UID of the service account (${uid})`;
+  const gate = "TokenRequestServiceAccountUIDValidation";
+  if (gates.enabled(gate)) throw conflict({ group, resource: "TokenRequest" }, name, why);
+  audit?.annotate("authentication.k8s.io/token-request-uid-mismatch", why);
+  warnings.push(`${why} but ${gate} is not enabled. In the future, this will return a conflict error`);
 }
 
 function checkExpiration(seconds: number | bigint): void {
