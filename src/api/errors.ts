@@ -20,6 +20,8 @@ export interface Status {
   code: number;
   reason?: string;
   message: string;
+  /** The message without what it quotes of objects, for who may not see those. The details are not for him either. */
+  messageWithoutObjects?: string;
   details?: StatusDetails;
   /** A token with which a chunked list can go on all the same. */
   continue?: string;

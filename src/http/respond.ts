@@ -46,6 +46,13 @@ function auditShown(audit: RequestAudit, shown: Shown): void {
   audit.responseObject(json);
 }
 
+/** Where objects are not recorded, nothing of them is. */
+function auditRefusal(audit: RequestAudit, shown: Shown, { messageWithoutObjects: message }: Status): void {
+  if (message === undefined || audit.level !== "Metadata") return auditShown(audit, shown);
+  const { details: _details, ...rest } = boundedStatus(JSON.parse(shown.json().toString()) as StatusBody);
+  audit.responseStatus({ ...rest, message });
+}
+
 function boundedStatus({ status, message, reason, details, code }: StatusBody): ResponseStatus {
   return { status, message, reason, details, code } as ResponseStatus;
 }
@@ -107,6 +114,6 @@ export function sendError(context: RequestContext, error: unknown, logger: Logge
   const encoding = negotiatePlain(context.resolved === undefined ? outsideGroups(context) : context);
   if (encoding === undefined) return sendRawJson(context, status.code, statusBody(status)); // There is no form in which to say so.
   const shown = metaObject(statusBody(status));
-  if (context.audit !== undefined) auditShown(context.audit, shown);
+  if (context.audit !== undefined) auditRefusal(context.audit, shown, status);
   send(context, status.code, encoding.mediaType, encoding.whole(shown));
 }

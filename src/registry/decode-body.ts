@@ -1,5 +1,5 @@
 /** From the bytes of a body to an object: kinds, field validation, defaults, the storage version. Source: resource-api §4.10; apiserver's endpoint handlers. */
-import { badRequest, unsupportedMediaType } from "../api/errors.ts";
+import { ApiError, badRequest, unsupportedMediaType } from "../api/errors.ts";
 import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/object.ts";
 import { cborTypeMeta, decodeAnyCbor, decodeCbor } from "../lib/cbor/decode.ts";
 import { cborType } from "../lib/cbor/media-types.ts";
@@ -128,7 +128,7 @@ function readCborKind(bytes: Buffer, expected: ExpectedKind, catalog: Catalog): 
     return namedKind(cborTypeMeta(bytes), expected, catalog);
   } catch (error) {
     if (!(error instanceof CborError) && !(error instanceof TypeMetaProblem)) throw error;
-    throw badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summarize(bytes)})`);
+    throw unrecognized(expected.kind, error.message, bytes);
   }
 }
 
@@ -137,8 +137,14 @@ function openEnvelope(bytes: Buffer, { kind }: ExpectedKind): Envelope {
     return readEnvelope(bytes);
   } catch (error) {
     if (!(error instanceof ProtobufError)) throw error;
-    throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${error.message} (${summarize(bytes)})`);
+    throw unrecognized(kind, error.message, bytes);
   }
+}
+
+/** Upstream quotes the body's start. */
+function unrecognized(kind: string, why: string, bytes: Buffer): ApiError {
+  const message = `the object provided is unrecognized (must be of type ${kind}): ${why}`;
+  return new ApiError({ code: 400, reason: "BadRequest", message: `${message} (${summarize(bytes)})`, messageWithoutObjects: message });
 }
 
 export function strictError(problems: readonly string[]): string {
@@ -157,7 +163,7 @@ function readKind(bytes: Buffer, expected: ExpectedKind, { catalog, mediaType }:
     return { kind, version, document, strictErrors };
   } catch (error) {
     if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError)) throw error;
-    throw badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summarize(bytes)})`);
+    throw unrecognized(expected.kind, error.message, bytes);
   }
 }
 

@@ -81,7 +81,9 @@ function kindChanged({ kind, apiVersion }: Record<string, unknown>, expected: Ex
 function invalidPatch(value: string, why: string): ApiError {
   const errors = new FieldErrors();
   errors.invalid("patch", value, why);
-  return invalid("", "", "", errors.causes);
+  const refusal = invalid("", "", "", errors.causes);
+  refusal.status.messageWithoutObjects = `"" is invalid: patch: Invalid value: ${why}`;
+  return refusal;
 }
 
 /** The object as the request's version shows it. @param object in the storage version; used up */
