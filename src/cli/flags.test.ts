@@ -29,6 +29,39 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
   [["--bind-address=::", "--advertise-address=192.0.2.1"], { bindAddress: "::", advertiseAddress: "192.0.2.1" }],
   [["--watch-cache", "--watch-cache-sizes=nodes#100,deployments.apps#5", "--watch-cache-sizes="], {}],
   [["--min-request-timeout=60"], { minRequestTimeoutMs: 60_000 }],
+  [["--enable-bootstrap-token-auth"], { bootstrapTokenAuth: true }],
+  [
+    ["--tls-min-version=VersionTLS13", "--tls-cipher-suites=A,B", "--tls-cipher-suites=C", "--tls-curve-preferences=29,23"],
+    { tls: { minVersion: "VersionTLS13", cipherSuites: ["A", "B", "C"], curvePreferences: [29, 23], named: [] } },
+  ],
+  [
+    ["--tls-sni-cert-key=a.crt,a.key", "--tls-sni-cert-key", "b.crt , b.key: *.b.com, ::1"],
+    {
+      tls: {
+        ...commandDefaults.server.tls,
+        named: [
+          { certFile: "a.crt", keyFile: "a.key", names: [] },
+          { certFile: "b.crt", keyFile: "b.key", names: ["*.b.com", "::1"] },
+        ],
+      },
+    },
+  ],
+  [
+    ["--requestheader-client-ca-file=a", '--requestheader-allowed-names=x,"y,z"', "--requestheader-username-headers=U", "--requestheader-uid-headers=I"],
+    {
+      requestHeader: {
+        ...commandDefaults.server.requestHeader,
+        clientCaFile: "a",
+        allowedNames: ["x", "y,z"],
+        usernameHeaders: ["U"],
+        uidHeaders: ["I"],
+      },
+    },
+  ],
+  [
+    ["--requestheader-group-headers=G", "--requestheader-group-headers=,H", "--requestheader-extra-headers-prefix=", "--requestheader-client-ca-file="],
+    { requestHeader: { ...commandDefaults.server.requestHeader, groupHeaders: ["G", "", "H"] } },
+  ],
   [["--data-dir=/var/lib/x", "--storage=memory", "--durability=relaxed"], { dataDir: "/var/lib/x", storage: "memory", durability: "relaxed" }],
 ];
 for (const [argv, want] of settingRows) {
@@ -52,6 +85,9 @@ const refusedRows: [argv: string[], message: string][] = [
   [["--watch-cache-sizes=nodes"], 'invalid argument "nodes" for "--watch-cache-sizes" flag: invalid value of watch cache size: nodes'],
   [["--watch-cache-sizes=a#1,b#x"], 'invalid argument "a#1,b#x" for "--watch-cache-sizes" flag: invalid size of watch cache size: b#x'],
   [["--watch-cache-sizes=a#-1"], 'invalid argument "a#-1" for "--watch-cache-sizes" flag: watch cache size cannot be negative: a#-1'],
+  [["--tls-sni-cert-key=a"], 'invalid argument "a" for "--tls-sni-cert-key" flag: expected comma separated certificate and key file paths'],
+  [["--tls-sni-cert-key=a,b:"], 'invalid argument "a,b:" for "--tls-sni-cert-key" flag: empty names list is not allowed'],
+  [["--tls-curve-preferences=x"], 'invalid argument "x" for "--tls-curve-preferences" flag: strconv.ParseInt: parsing "x": invalid syntax'],
   [["--storage=etcd"], 'invalid argument "etcd" for "--storage" flag: must be one of lmdb, memory'],
   [["--tls-cert-file=a"], "--tls-cert-file and --tls-private-key-file go together"],
   [["serve"], "unexpected arguments: only flags are taken"],
