@@ -1,8 +1,10 @@
 /** Reads `--audit-policy-file`. Source: audit.k8s.io/v1; upstream's policy reader and validation, whose texts these are. */
+import { bool, configKind, configStruct, listOf, text } from "../api/configuration-schema.ts";
 import { FieldErrors } from "../api/field-errors.ts";
-import { goKindOf, type TypeMeta, TypeMetaError, typeMetaOf } from "../lib/json/parse.ts";
+import { type Document, type TypeMeta, TypeMetaError, typeMetaOf } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
+import { type Decoded, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import { decodeYaml, strictYamlError, YamlError } from "../lib/yaml/decode.ts";
 import { type AuditLevel, type AuditStage, auditLevels, auditStages } from "./contract.ts";
 import type { AuditPolicy, AuditRule, GroupResources } from "./policy.ts";
@@ -25,9 +27,11 @@ class PolicyProblem extends Error {}
 
 function parse(bytes: Buffer, warn: (message: string) => void): AuditPolicy {
   const { value, strictErrors } = readYaml(bytes);
-  const unknown: string[] = strictErrors.length === 0 ? [] : [strictYamlError(strictErrors)];
-  const policy = readPolicy(value, unknown);
-  if (unknown.length > 0) warn(`Audit policy contains errors, falling back to lenient decoding: strict decoding error: ${unknown.join(", ")}`);
+  checkKind(value);
+  const { object, problems: unknown } = decode({ bytes, value: value ?? {}, members: 0, repeated: new Map() });
+  const strict = strictErrors.length === 0 ? unknown : [strictYamlError(strictErrors), ...unknown];
+  if (strict.length > 0) warn(`Audit policy contains errors, falling back to lenient decoding: strict decoding error: ${strict.join(", ")}`);
+  const policy = policyOf(object);
   const problems = validate(policy);
   if (problems.length > 0) throw new PolicyProblem(problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`);
   if (policy.rules.length === 0) throw new PolicyProblem("loaded illegal policy with 0 rules");
@@ -41,21 +45,6 @@ function readYaml(bytes: Buffer): ReturnType<typeof decodeYaml> {
     if (!(error instanceof YamlError)) throw error;
     throw new PolicyProblem(`failed decoding: ${error.message}`);
   }
-}
-
-type Members = Record<string, unknown>;
-
-/** @param unknown gets a text for each field that there is none of */
-function readPolicy(value: unknown, unknown: string[]): AuditPolicy {
-  checkKind(value);
-  const members = (value ?? {}) as Members;
-  tellUnknown(members, ["apiVersion", "kind", "metadata", "rules", "omitStages", "omitManagedFields"], "", unknown);
-  const struct = { name: "Policy", path: "" };
-  return {
-    rules: listOf(members.rules, at(struct, "rules"), "[]v1.PolicyRule").map((rule, index) => readRule(rule, index, unknown)),
-    omitStages: textsOf(members.omitStages, at(struct, "omitStages"), "v1.Stage") as AuditStage[],
-    omitManagedFields: boolOf(members.omitManagedFields, at(struct, "omitManagedFields")) ?? false,
-  };
 }
 
 /** A kind that is left out is the right one; a version is not. */
@@ -76,79 +65,67 @@ function namedKind(value: unknown): TypeMeta {
   }
 }
 
-const ruleFields = ["level", "users", "userGroups", "verbs", "resources", "namespaces", "nonResourceURLs", "omitStages", "omitManagedFields"];
+const stages = { type: listOf(text), goTypes: ["[]v1.Stage", "v1.Stage"] };
+const optionalBool = { type: bool, pointer: true };
+const policySchema = configKind("v1.Policy", {
+  metadata: { kind: "any", definition: "v1.ObjectMeta" },
+  rules: listOf(
+    configStruct("v1.PolicyRule", {
+      level: { type: text, goTypes: ["v1.Level"] },
+      users: listOf(text),
+      userGroups: listOf(text),
+      verbs: listOf(text),
+      resources: listOf(configStruct("v1.GroupResources", { group: text, resources: listOf(text), resourceNames: listOf(text) })),
+      namespaces: listOf(text),
+      nonResourceURLs: listOf(text),
+      omitStages: stages,
+      omitManagedFields: optionalBool,
+    }),
+  ),
+  omitStages: stages,
+  omitManagedFields: bool,
+});
 
-function readRule(value: unknown, index: number, unknown: string[]): AuditRule {
-  const members = membersOf(value, "Policy.rules", "v1.PolicyRule");
-  const struct = { name: "PolicyRule", path: "rules." };
-  tellUnknown(members, ruleFields, `rules[${index}].`, unknown);
-  const texts = (field: string): string[] => textsOf(members[field], at(struct, field), "string");
-  const path = `rules[${index}].resources`;
+function decode(document: Document): Decoded {
+  try {
+    return decodeDocument(document, policySchema);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw new PolicyProblem(`failed decoding: ${error.message}`);
+  }
+}
+
+/** As the schema lets it through: fields may be missing, and no others are there. */
+interface WrittenPolicy {
+  readonly rules?: readonly WrittenRule[];
+  readonly omitStages?: AuditStage[];
+  readonly omitManagedFields?: boolean;
+}
+type WrittenRule = Partial<Omit<AuditRule, "nonResourceUrls" | "resources">> & {
+  readonly nonResourceURLs?: string[];
+  readonly resources?: readonly Partial<GroupResources>[];
+};
+
+function policyOf({ rules = [], omitStages = [], omitManagedFields = false }: WrittenPolicy): AuditPolicy {
+  return { rules: rules.map(ruleOf), omitStages, omitManagedFields };
+}
+
+function ruleOf({
+  resources = [],
+  nonResourceURLs: nonResourceUrls = [],
+  level = "" as AuditLevel,
+  omitManagedFields,
+  ...rest
+}: WrittenRule): AuditRule {
+  const none = { users: [], userGroups: [], verbs: [], namespaces: [], omitStages: [] };
   return {
-    level: textOf(members.level, at(struct, "level"), "v1.Level") as AuditLevel,
-    users: texts("users"),
-    userGroups: texts("userGroups"),
-    verbs: texts("verbs"),
-    resources: listOf(members.resources, at(struct, "resources"), "[]v1.GroupResources").map((one, nth) =>
-      readResources(one, `${path}[${nth}]`, unknown),
-    ),
-    namespaces: texts("namespaces"),
-    nonResourceUrls: texts("nonResourceURLs"),
-    omitStages: textsOf(members.omitStages, at(struct, "omitStages"), "v1.Stage") as AuditStage[],
-    omitManagedFields: boolOf(members.omitManagedFields, at(struct, "omitManagedFields")),
+    ...none,
+    ...rest,
+    level,
+    omitManagedFields,
+    nonResourceUrls,
+    resources: resources.map((one) => ({ group: "", resources: [], resourceNames: [], ...one })),
   };
-}
-
-function readResources(value: unknown, path: string, unknown: string[]): GroupResources {
-  const members = membersOf(value, "PolicyRule.rules.resources", "v1.GroupResources");
-  const struct = { name: "GroupResources", path: "rules.resources." };
-  tellUnknown(members, ["group", "resources", "resourceNames"], `${path}.`, unknown);
-  return {
-    group: textOf(members.group, at(struct, "group"), "string"),
-    resources: textsOf(members.resources, at(struct, "resources"), "string"),
-    resourceNames: textsOf(members.resourceNames, at(struct, "resourceNames"), "string"),
-  };
-}
-
-function tellUnknown(members: Members, known: readonly string[], prefix: string, unknown: string[]): void {
-  for (const key of Object.keys(members)) if (!known.includes(key)) unknown.push(`unknown field "${prefix}${key}"`);
-}
-
-/** A field as Go's messages name it: its struct, and the names on the way to it. */
-function at(struct: { readonly name: string; readonly path: string }, field: string): string {
-  return `${struct.name}.${struct.path}${field}`;
-}
-
-function wrongType(value: unknown, field: string, type: string): PolicyProblem {
-  return new PolicyProblem(`failed decoding: json: cannot unmarshal ${goKindOf(value)} into Go struct field ${field} of type ${type}`);
-}
-
-function membersOf(value: unknown, field: string, type: string): Members {
-  if (value === null) return {};
-  if (typeof value !== "object" || Array.isArray(value)) throw wrongType(value, field, type);
-  return value as Members;
-}
-
-function listOf(value: unknown, field: string, type: string): readonly unknown[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw wrongType(value, field, type);
-  return value;
-}
-
-function textsOf(value: unknown, field: string, type: string): string[] {
-  return listOf(value, field, `[]${type}`).map((one) => textOf(one, field, type));
-}
-
-function textOf(value: unknown, field: string, type: string): string {
-  if (value === undefined || value === null) return "";
-  if (typeof value !== "string") throw wrongType(value, field, type);
-  return value;
-}
-
-function boolOf(value: unknown, field: string): boolean | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== "boolean") throw wrongType(value, field, "bool");
-  return value;
 }
 
 function validate({ rules, omitStages }: AuditPolicy): string[] {

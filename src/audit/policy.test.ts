@@ -142,7 +142,7 @@ test("policy file: unknown and repeated fields are passed over and told", () => 
   assert.equal(warnings.length, 1);
   assert.match(
     warnings[0] as string,
-    /unknown field "mood", unknown field "rules\[0\]\.user", unknown field "rules\[0\]\.resources\[0\]\.__proto__"$/,
+    /unknown field "mood", unknown field "rules\[0\]\.resources\[0\]\.__proto__", unknown field "rules\[0\]\.user"$/,
   );
   assert.match(warnings[0] as string, /key "level" already set in map/);
 });
