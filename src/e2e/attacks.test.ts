@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import tls from "node:tls";
 import { decodeJwt, SignJWT, UnsecuredJWT } from "jose";
 import { startServer } from "../index.ts";
 import { field } from "../testing/kubeconfig-fields.ts";
@@ -407,6 +408,75 @@ describe("lines that no library sends", () => {
       assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
       assert.doesNotMatch(answer, /static-token|root|masters/);
       socket.destroy();
+    });
+  }
+});
+
+/** A header list that no library would make, as HPACK literals that nobody indexes. */
+function headerBlock(lines: readonly (readonly [name: string, value: string])[]): Buffer {
+  const text = (value: string): Buffer => Buffer.concat([Buffer.from([value.length]), Buffer.from(value, "latin1")]);
+  return Buffer.concat(lines.flatMap(([name, value]) => [Buffer.from([0]), text(name), text(value)]));
+}
+
+function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+const [dataFrame, headersFrame, resetFrame, settingsFrame, goAwayFrame] = [0, 1, 3, 4, 7];
+const preface = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(settingsFrame, 0, 0, Buffer.alloc(0))]);
+
+/** Asks on stream 1, as a proxy. @returns types of the frames that come, up to the one that ends the stream or the connection */
+async function framesOf(lines: readonly (readonly [name: string, value: string])[]): Promise<number[]> {
+  const { hostname, port } = new URL(server.url);
+  const socket = tls.connect({ host: hostname, port: Number(port), ca, cert: proxy.cert as string, key: proxy.key as string, ALPNProtocols: ["h2"] });
+  socket.write(Buffer.concat([preface, frame(headersFrame, 0x5, 1, headerBlock(lines))]));
+  const types: number[] = [];
+  let rest = Buffer.alloc(0);
+  try {
+    for await (const piece of socket) {
+      rest = Buffer.concat([rest, piece]);
+      while (rest.length >= 9 && rest.length >= 9 + rest.readUIntBE(0, 3)) {
+        const [type, stream] = [rest.readUInt8(3), rest.readUInt32BE(5)];
+        if (stream === 1 || type === goAwayFrame) types.push(type);
+        rest = rest.subarray(9 + rest.readUIntBE(0, 3));
+        if ([resetFrame, goAwayFrame, dataFrame].includes(types.at(-1) ?? -1)) return types;
+      }
+    }
+    return types;
+  } finally {
+    socket.destroy();
+  }
+}
+
+const pseudo = [
+  [":method", "GET"],
+  [":scheme", "https"],
+  [":path", "/api"],
+  [":authority", "x"],
+] as const;
+const frameRows: [what: string, lines: readonly (readonly [name: string, value: string])[], answered?: true][] = [
+  ["what is right", [...pseudo, ["x-remote-user", "ann"]], true],
+  ["a newline in a value", [...pseudo, ["x-remote-user", "ann\nx-remote-group: system:masters"]]],
+  ["a carriage return in a value", [...pseudo, ["x-remote-user", "ann\r"]]],
+  ["a zero byte in a value", [...pseudo, ["x-remote-user", "ann\0"]]],
+  ["a name in upper case", [...pseudo, ["X-Remote-User", "root"]]],
+  ["a space in a name", [...pseudo, ["x-remote-user ", "root"]]],
+  ["a newline in a name", [...pseudo, ["x-remote-user\n", "root"]]],
+  ["a colon before a name", [...pseudo, [":x-remote-user", "root"]]],
+  ["two paths", [...pseudo, [":path", "/healthz"]]],
+  ["a path behind the headers", [...pseudo.slice(0, 2), ["x-remote-user", "root"], ...pseudo.slice(2)]],
+  ["a header of the connection", [...pseudo, ["x-remote-user", "root"], ["connection", "x-remote-user"]]],
+];
+describe("header lists that no library makes, over HTTP/2", () => {
+  for (const [what, lines, answered] of frameRows) {
+    test(what, async () => {
+      const types = await framesOf(lines);
+      assert.equal(types.includes(headersFrame as number), answered === true, String(types));
     });
   }
 });

@@ -114,7 +114,10 @@ test("a token that expires is refused, its signature goes, and then its secret",
 });
 
 test("kubectl with a bootstrap token", { skip: kubectls().length === 0 }, async () => {
-  await created(secrets, secret("kubect"));
+  const literals = ["token-id=kubect", "token-secret=0123456789abcdef", "usage-bootstrap-authentication=true"].map((one) => `--from-literal=${one}`);
+  const make = ["-n", "kube-system", "create", "secret", "generic", "bootstrap-token-kubect", "--type=bootstrap.kubernetes.io/token", ...literals];
+  const made = await runKubectl(kubectls().at(-1) as string, make, { directory, kubeconfigPath: server.kubeconfigPath });
+  assert.equal(made.code, 0, made.output);
   const ca = join(directory, "ca.crt");
   writeFileSync(ca, field(server.kubeconfig, "certificate-authority-data"));
   const config = join(directory, "empty.kubeconfig");
