@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
+import { mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -38,6 +38,20 @@ test("what is appended is there, whole lines each", async () => {
   assert.deepEqual([file.size, file.isRegular, readFileSync(path, "utf8")], [13, true, "one\ntw\nthree\n"]);
   file.close();
   await assert.rejects(file.write(Buffer.from("four\n")), /closed before/);
+});
+
+test("after a line that was cut the next begins on its own", async () => {
+  const path = join(directory, "cut.log");
+  writeFileSync(path, "one\ntw");
+  for (const [text, want] of [
+    ["three\n", "one\ntw\nthree\n"],
+    ["four\n", "one\ntw\nthree\nfour\n"],
+  ] as const) {
+    const file = rotating(path);
+    file.writeNow(text);
+    await file.close();
+    assert.equal(readFileSync(path, "utf8"), want);
+  }
 });
 
 test("a pipe that nobody reads: opening it does not wait, a full one refuses at once, and is never set aside", { skip: unix }, async () => {

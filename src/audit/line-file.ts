@@ -1,5 +1,5 @@
 /** Lines into an open file, whole, whatever becomes of the writes. */
-import { close, constants, fstatSync, openSync, write, writeSync } from "node:fs";
+import { close, constants, fstatSync, openSync, readSync, write, writeSync } from "node:fs";
 import type { Clock } from "../api/clock.ts";
 
 /**
@@ -10,6 +10,13 @@ import type { Clock } from "../api/clock.ts";
 export function openForLines(path: string): number {
   const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants;
   return openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
+}
+
+const newline = 0x0a;
+
+function lastByte(fd: number, size: number): number | undefined {
+  const byte = Buffer.alloc(1);
+  return readSync(fd, byte, 0, 1, size - 1) === 1 ? byte[0] : undefined;
 }
 
 /** How long to wait before what was full is tried again. */
@@ -31,6 +38,7 @@ export class LineFile {
     const stat = fstatSync(fd);
     this.#size = stat.size;
     this.isRegular = stat.isFile();
+    this.#isMidLine = this.isRegular && stat.size > 0 && lastByte(fd, stat.size) !== newline; // Who wrote before us may have been killed.
   }
 
   /** In bytes. */
@@ -83,7 +91,7 @@ export class LineFile {
 
   #wrote(bytes: Buffer, at: number, written: number): number {
     this.#size += written;
-    if (written > 0) this.#isMidLine = bytes[at + written - 1] !== 0x0a;
+    if (written > 0) this.#isMidLine = bytes[at + written - 1] !== newline;
     return written;
   }
 }

@@ -9,15 +9,18 @@ interface Recorded {
   readonly record: RequestRecord;
   readonly clock: ReturnType<typeof manualClock>;
   readonly annotations: ReadonlyMap<string, string>[];
+  readonly events: AuditEvent[];
   readonly warnings: string[];
 }
 
 function recorded(changes: Partial<AuditEvent> = {}): Recorded {
   const clock = manualClock(sampleAt);
   const annotations: ReadonlyMap<string, string>[] = [];
+  const events: AuditEvent[] = [];
   const warnings: string[] = [];
   const process = (event: AuditEvent): boolean => {
     annotations.push(new Map(event.annotations));
+    events.push({ ...event });
     return true;
   };
   const counts = { events: 0, rejected: 0, levels: new Map(), errors: new Map() };
@@ -26,7 +29,7 @@ function recorded(changes: Partial<AuditEvent> = {}): Recorded {
     { level: "Metadata", omitStages: new Set(), omitManagedFields: false },
     { sink: { process, close: async () => {} }, counts, clock, logger: { info() {}, warn: (text) => warnings.push(text), error() {} } },
   );
-  return { record, clock, annotations, warnings };
+  return { record, clock, annotations, events, warnings };
 }
 
 test("annotations: the first value stays, another one is told to the log", () => {
@@ -78,3 +81,21 @@ for (const [what, event, totalMs, want] of latencyRows) {
     assert.deepEqual(Object.fromEntries(annotations[0] as ReadonlyMap<string, string>), want);
   });
 }
+
+test("a mistake of ours is the stage Panic, and what stands for it is not replaced by the Status that is sent", () => {
+  const { record, events } = recorded();
+  record.panicked("boom");
+  record.responseStatus({ status: "Failure", message: "Internal error", code: 500 });
+  record.completed(500);
+  record.completed(0); // The connection closes.
+  assert.deepEqual(
+    events.map(({ stage, responseStatus }) => [stage, responseStatus]),
+    [["Panic", { status: "Failure", message: "APIServer panic'd: boom", reason: "InternalError", code: 500 }]],
+  );
+});
+
+test("a client that went before there was an answer", () => {
+  const { record, events } = recorded();
+  record.completed(0);
+  assert.deepEqual(events[0]?.responseStatus, { status: "Success", message: "Connection closed early", code: 200 });
+});

@@ -24,9 +24,9 @@ export function standardOutput(clock: Clock): LineWriter {
 
 /** The same file or pipe, opened so that it never makes the process wait. @returns undefined where there is no such way, as with a socket */
 function openAgain(clock: Clock): LineFile | undefined {
-  const { O_WRONLY, O_APPEND, O_NONBLOCK } = constants;
+  const { O_RDWR, O_APPEND, O_NONBLOCK } = constants;
   try {
-    return new LineFile(openSync("/dev/stdout", O_WRONLY | O_APPEND | O_NONBLOCK), clock);
+    return new LineFile(openSync("/dev/stdout", O_RDWR | O_APPEND | O_NONBLOCK), clock);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return undefined; // Then it is written to as everything else is.

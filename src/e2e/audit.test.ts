@@ -1,6 +1,6 @@
 /** Auditing over the wire: what a server with a policy writes to its log, read back line by line. */
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -256,6 +256,16 @@ describe("what is recorded", () => {
     assert.equal(annotations["k8s.io/deprecated"], "true");
   });
 
+  test("an Audit-ID that is too long, or has what no name has, is replaced; without one there is one, too", async () => {
+    for (const given of ["x".repeat(65), "a b", undefined]) {
+      const answer = await admin.send({ path: "/version", headers: given === undefined ? {} : { "audit-id": given } });
+      const id = answer.headers["audit-id"] as string;
+      assert.match(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+      assert.equal(eventsIn(path).filter(({ auditID }) => auditID === id).length, 2);
+    }
+    assert.equal((await eventsOf({ path: "/version", headers: {} })).length, 2);
+  });
+
   test("paths, and what the policy leaves out", async () => {
     assert.deepEqual(await eventsOf({ path: "/healthz" }), []);
     const event = await lastOf({ path: "/nowhere?a=%20b" });
@@ -331,6 +341,43 @@ test("what was answered is in the log after kill -9, and the next server appends
     answered.filter((id) => !complete.has(id)),
     [],
   );
+});
+
+test("batch mode: after kill -9 the log has whole lines, in order, up to the last that was written", async () => {
+  const path = join(directory, "batch-killed.log");
+  const data = join(directory, "batch-data");
+  const flags = ["--data-dir", data, "--secure-port=0", "--storage=memory", "--audit-log-mode=batch", `--audit-policy-file=${policyFile}`];
+  const child = await started([...flags, `--audit-log-path=${path}`], join(data, "kubeconfig"));
+  const client = rawClient(readFileSync(join(data, "kubeconfig"), "utf8"));
+  for (let count = 0; count < 50; count++) await client.send({ path: configMaps, headers: { "audit-id": `in-order-${count}` } });
+  const written = (): string[] =>
+    eventsIn(path)
+      .map(({ auditID }) => auditID)
+      .filter((id) => id.startsWith("in-order"));
+  for (const end = Date.now() + 10_000; written().length < 40; ) assert.ok(Date.now() < end);
+  child.kill("SIGKILL");
+  await new Promise((resolve) => child.once("exit", resolve));
+  client.close();
+  const ids = written();
+  assert.deepEqual(
+    ids,
+    ids.map((_, index) => `in-order-${index}`),
+  );
+});
+
+test("batch mode, a pipe that nobody reads: the server starts, answers, and ends", { skip: process.platform === "win32" }, async () => {
+  const data = join(directory, "pipe-data");
+  const path = join(directory, "pipe");
+  execFileSync("mkfifo", [path]);
+  const flags = ["--data-dir", data, "--secure-port=0", "--storage=memory", "--audit-log-mode=batch", "--audit-log-batch-buffer-size=10"];
+  const child = await started([...flags, `--audit-policy-file=${policyFile}`, `--audit-log-path=${path}`], join(data, "kubeconfig"));
+  const client = rawClient(readFileSync(join(data, "kubeconfig"), "utf8"));
+  const body = { metadata: { generateName: "a-" }, data: { k: "x".repeat(10_000) } };
+  for (let count = 0; count < 30; count++) assert.equal((await client.send({ method: "POST", path: configMaps, body })).status, 201);
+  assert.match((await client.send({ path: "/metrics" })).text, /apiserver_audit_error_total\{plugin="buffered"\} [1-9]/);
+  client.close();
+  child.kill("SIGTERM");
+  assert.equal(await new Promise((resolve) => child.once("exit", resolve)), 0);
 });
 
 /** Starts the command and waits until it serves. */
