@@ -40,8 +40,9 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
       checkScale(resource, object, scale);
       mapping.applyScale(object, Number(scale.spec?.replicas ?? 0));
       setEntries(object, parentEntries(managedFields, scale.metadata.managedFields, requestVersion(request.target)));
-      if (scale.metadata.resourceVersion === undefined) delete object.metadata.resourceVersion;
-      else object.metadata.resourceVersion = scale.metadata.resourceVersion;
+      // Without one, custom resources are written as they are there, though they want one otherwise.
+      if (scale.metadata.resourceVersion === undefined && !resource.definition.custom) delete object.metadata.resourceVersion;
+      else if (scale.metadata.resourceVersion !== undefined) object.metadata.resourceVersion = scale.metadata.resourceVersion;
       return object;
     },
   });
@@ -50,7 +51,7 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
 
 /** The object as the version has it whose scale it is. */
 export async function scaledObject({ resource, converted }: Resolved, entry: Entry): Promise<KubeObject> {
-  return converted === undefined ? storeOf(resource).decode(entry) : converted.present(entry);
+  return converted === undefined ? storeOf(resource).decode(entry) : storeOf(converted.shown.resource).decode(await converted.showAfresh(entry));
 }
 
 function withEntries(scale: KubeObject, entries: ManagedFieldsEntry[] | undefined): KubeObject {
@@ -72,6 +73,7 @@ function checkScale(resource: Resource, object: KubeObject, scale: KubeObject): 
     const why = `Precondition failed: UID in precondition: ${wantedUid}, UID in object meta: ${uid}`;
     throw conflict({ group, resource: `${plural}/scale` }, name, why);
   }
+  if (resource.definition.custom) return; // The object is validated, with its new replicas, and tells of them by its own path.
   const errors = new FieldErrors();
   validateObjectMeta(scale.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
   const replicas = Number(scale.spec?.replicas ?? 0);

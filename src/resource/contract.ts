@@ -262,6 +262,8 @@ export interface ConvertedVersion {
   readonly shown: Resolved;
   /** The entries as this version has them, in their order; those that are at it are returned themselves. */
   show(entries: readonly Entry[], options?: ShowOptions): readonly Entry[] | Promise<readonly Entry[]>;
+  /** The same of one; what was made of it before is not good enough, and stays what others are shown. */
+  showAfresh(entry: Entry): Promise<Entry>;
   /** What a client of this version sees, named as if it were of the storage version; the caller's. */
   present(entry: Entry): Promise<KubeObject>;
   /** What is stored of an object that was written at this version. @param object named as of the storage version; the outcome may share parts with it */
@@ -269,8 +271,6 @@ export interface ConvertedVersion {
 }
 
 export interface ShowOptions {
-  /** What was made before is not good enough. */
-  readonly fresh?: boolean;
   /** They are a list, to whoever is told that they could not be converted. */
   readonly list?: boolean;
 }

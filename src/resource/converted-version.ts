@@ -52,15 +52,21 @@ class VersionByConverter implements ConvertedVersion {
     this.shown = { resource: { definition, store: shownStore(store, version, this.#source) }, version: withoutConversion(version) };
   }
 
-  show(entries: readonly Entry[], { fresh = false, list = false }: ShowOptions = {}): readonly Entry[] | Promise<readonly Entry[]> {
+  show(entries: readonly Entry[], { list = false }: ShowOptions = {}): readonly Entry[] | Promise<readonly Entry[]> {
     if (entries.every((entry) => this.#isHere(entry))) return entries;
-    const unknown = entries.filter((entry) => !this.#isHere(entry) && (fresh || !this.#known.has(entry)));
+    const unknown = entries.filter((entry) => !this.#isHere(entry) && !this.#known.has(entry));
     if (unknown.length > 0) this.#make([...new Set(unknown)], list);
     return Promise.all(entries.map((entry) => this.#known.get(entry) ?? entry));
   }
 
+  async showAfresh(entry: Entry): Promise<Entry> {
+    if (this.#isHere(entry)) return entry;
+    const [shown] = this.#known.has(entry) ? await this.#convertAll([entry], false) : await this.show([entry]);
+    return shown as Entry;
+  }
+
   async present(entry: Entry): Promise<KubeObject> {
-    const [shown] = await this.show([entry], { fresh: true });
+    const [shown] = await this.show([entry]); // Writes go out from what is known, as upstream's do.
     const object = parsed(shown as Entry);
     object.apiVersion = this.#storedApiVersion;
     return object;

@@ -18,9 +18,9 @@ export function sendEntry(context: RequestContext, entry: Entry, status: number)
 
 /** Read anew, as upstream reads single objects from its store. */
 async function sendConverted(context: RequestContext, converted: ConvertedVersion, entry: Entry, status: number): Promise<void> {
-  const [shown] = await converted.show([entry], { fresh: true });
+  const shown = await converted.showAfresh(entry);
   context.resolved = converted.shown;
-  sendEntry(context, shown as Entry, status);
+  sendEntry(context, shown, status);
 }
 
 /** An object that was not stored (a dry run), in the storage version; used up. @throws ApiError 406 where a list was asked for */
