@@ -1,6 +1,6 @@
 /** Bearer tokens against a real server: who they make of the caller, what revokes them, and what an attacker gets. */
 import assert from "node:assert/strict";
-import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -518,6 +518,48 @@ for (const kubectl of kubectls()) {
     }
   });
 }
+
+const keyRows: [algorithm: string, make: () => KeyObject][] = [
+  ["RS256", () => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey],
+  ["ES384", () => generateKeyPairSync("ec", { namedCurve: "P-384" }).privateKey],
+  ["ES512", () => generateKeyPairSync("ec", { namedCurve: "P-521" }).privateKey],
+];
+test("each kind of key signs, several in one file are accepted, and none but theirs", async () => {
+  const files = keyRows.map(([algorithm, make]) => {
+    const file = join(directory, `${algorithm}.key`);
+    writeFileSync(file, make().export({ type: "pkcs8", format: "pem" }).toString());
+    return file;
+  });
+  const together = join(directory, "all.pub");
+  const publicOf = (file: string): string => createPublicKey(readFileSync(file, "utf8")).export({ type: "spki", format: "pem" }).toString();
+  writeFileSync(together, files.map(publicOf).join("# a comment\n"));
+  const tokens: string[] = [];
+  for (const [index, [algorithm]] of keyRows.entries()) {
+    const signing = files[index] as string;
+    const one = await startServer({
+      serviceAccountSigningKeyFile: signing,
+      serviceAccountKeyFiles: [together],
+      serviceAccountLookup: true,
+      controllers: [],
+    });
+    const client = rawClient(one.kubeconfig);
+    await client.send({ method: "POST", path: `${core}/serviceaccounts`, body: { metadata: { name: "k" } } });
+    const token: string = (await client.send({ method: "POST", path: `${core}/serviceaccounts/k/token`, body: {} })).body.status.token;
+    const { keys } = (await client.send({ path: "/openid/v1/jwks" })).body;
+    const { alg, kid } = decodeProtectedHeader(token);
+    assert.deepEqual([alg, keys.length, keys.find((key: { kid: string }) => key.kid === kid)?.alg], [algorithm, 3, algorithm]);
+    const statuses: number[] = [];
+    for (const bearer of [token, ...tokens]) {
+      const headers = { authorization: `Bearer ${bearer}` };
+      statuses.push((await client.send({ path: "/version", headers, anonymous: true })).status);
+    }
+    // Those of the others are well signed, but their accounts were other ones.
+    assert.deepEqual(statuses, [200, ...tokens.map(() => 401)]);
+    tokens.push(token);
+    client.close();
+    await one.close();
+  }
+});
 
 /** Older ones do not know the command. */
 const knowWhoami = kubectls().filter((kubectl) => !kubectl.endsWith(".1.27"));
