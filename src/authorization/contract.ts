@@ -1,4 +1,14 @@
 import type { UserInfo } from "../api/user.ts";
+import type { PolicyRule } from "./rbac/rule.ts";
+
+/** What a user may do, as far as authorizers can list it. */
+export interface UserRules {
+  readonly rules: readonly PolicyRule[];
+  /** Some authorizer cannot list what it allows. */
+  readonly incomplete: boolean;
+  /** Empty when nothing went wrong. */
+  readonly problem: string;
+}
 
 /** What is asked for. Source: access-control §5.3, "request attributes". */
 export interface AuthorizationAttributes {

@@ -6,7 +6,7 @@ import { abacAuthorizer, abacRules } from "./abac/abac.ts";
 import type { AbacPolicy } from "./abac/policy-file.ts";
 import { alwaysAllow, alwaysDeny } from "./always.ts";
 import { type AuthorizerType, authorizerTypes } from "./configuration/contract.ts";
-import type { Authorizer, DecisionCounts } from "./contract.ts";
+import type { Authorizer, DecisionCounts, UserRules } from "./contract.ts";
 import { masters } from "./masters.ts";
 import { type NodeAuthorizerOptions, nodeAuthorizer } from "./node/node.ts";
 import type { NodeRelations } from "./node/relations.ts";
@@ -29,11 +29,8 @@ export function parseAuthorizationModes(names: readonly string[]): readonly Auth
   return modes;
 }
 
-/** What a user may do, as far as rules can tell. */
-export interface UserRules {
-  readonly rules: readonly PolicyRule[];
-  /** Some authorizer cannot list what it allows. */
-  readonly incomplete: boolean;
+/** What one module lists. */
+export interface ModuleRules extends Omit<UserRules, "problem"> {
   readonly problems: readonly string[];
 }
 
@@ -41,10 +38,10 @@ export interface AuthorizationModule {
   readonly authorize: Authorizer;
   /** Where it is counted what it decides. */
   readonly counts?: DecisionCounts;
-  rulesOf(user: UserInfo, namespace: string): UserRules;
+  rulesOf(user: UserInfo, namespace: string): ModuleRules;
 }
 
-const noRules: UserRules = { rules: [], incomplete: false, problems: [] };
+const noRules: ModuleRules = { rules: [], incomplete: false, problems: [] };
 const everything: readonly PolicyRule[] = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
   { verbs: ["*"], nonResourceURLs: ["*"] },
@@ -76,9 +73,9 @@ export function authorizerOf(modules: readonly AuthorizationModule[]): Authorize
   return unionAuthorizer([{ authorize: masters }, ...modules]);
 }
 
-/** All rules of all modules. `problem` is empty when nothing went wrong. */
+/** All rules of all modules. */
 export function ruleResolverOf(modules: readonly AuthorizationModule[]) {
-  return (user: UserInfo, namespace: string): Omit<UserRules, "problems"> & { readonly problem: string } => {
+  return (user: UserInfo, namespace: string): UserRules => {
     const each = modules.map((module) => module.rulesOf(user, namespace));
     return {
       rules: each.flatMap(({ rules }) => rules),

@@ -3,7 +3,7 @@ import { badRequest, invalid } from "../../api/errors.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { UserInfo } from "../../api/user.ts";
-import type { AuthorizationAttributes, Authorizer } from "../../authorization/contract.ts";
+import type { AuthorizationAttributes, Authorizer, UserRules } from "../../authorization/contract.ts";
 import type { Review } from "../../registry/contract.ts";
 import type { Part } from "../fields.ts";
 import { ignoredSelectors, selectorText, validateSelector } from "./review-selectors.ts";
@@ -54,14 +54,6 @@ export function localSubjectAccessReview(authorize: Authorizer): Review {
     },
     answer: (sent) => decide(authorize, sent, subjectOf(sent.spec)),
   };
-}
-
-/** What a user may do, as far as authorizers can list it. */
-export interface UserRules {
-  readonly rules: readonly Part[];
-  readonly incomplete: boolean;
-  /** Empty when nothing went wrong. */
-  readonly problem: string;
 }
 
 export function selfSubjectRulesReview(rulesOf: (user: UserInfo, namespace: string) => UserRules): Review {
