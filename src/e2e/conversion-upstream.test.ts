@@ -139,12 +139,33 @@ const rows: readonly Row[] = [
   ["nothing is left", get("v1")],
 ];
 
+/** After v2 has become the version that is stored. */
+const movedRows: readonly Row[] = [
+  ["moved: stored as it was before", get("v1", "/m1")],
+  ["moved: what was stored before, at the new version", get("v2", "/m1")],
+  ["moved: failure: as it was stored", get("v1", "/m1"), failure],
+  ["moved: failure: at the new version", get("v2", "/m1"), failure],
+  ["moved: list at the new version", get("v2")],
+  ["moved: list at the old version", get("v1")],
+  ["moved: a patch at the old version", patched("v1", "/m1", { spec: { replicas: 5 } })],
+  ["moved: what is stored then", get("v2", "/m1"), failure],
+  ["moved: and at the old version", get("v1", "/m1"), failure],
+  ["moved: a patch that changes nothing", patched("v2", "/m2", { spec: {} })],
+  ["moved: status", patched("v2", "/m3/status", { status: { seen: "yes" } })],
+  ["moved: apply", patched("v2", "/m3?fieldManager=one", target("v2", "m3", { host: "z", port: 9 }), applied)],
+  ["moved: apply, forced", patched("v1", "/m3?fieldManager=two&force=true", target("v1", "m3", { hostPort: "y:8" }), applied)],
+  ["moved: finalizers", patched("v1", "/m4", { metadata: { finalizers: ["x/y"] } })],
+  ["moved: a deletion that waits", { method: "DELETE", path: path("v2", "/m4") }],
+  ["moved: no finalizers", patched("v2", "/m4", { metadata: { finalizers: null } })],
+  ["moved: gone", get("v1", "/m4")],
+];
+
 /** Where we answer otherwise, and why. */
 const differing: ReadonlyMap<string, string> = new Map([
   ["failure: apply", "upstream reads the object once more before it tells of the conflict, and cannot"],
 ]);
 
-for (const [what, request, answering = good] of rows) {
+function check([what, request, answering = good]: Row): void {
   test(what, { skip: missing }, async () => {
     const answers: unknown[] = [];
     for (const client of clients) {
@@ -157,3 +178,23 @@ for (const [what, request, answering = good] of rows) {
     else assert.deepEqual(differences, []);
   });
 }
+
+for (const row of rows) check(row);
+
+test("another version becomes the one that is stored", { skip: missing }, async () => {
+  const name = `${definitions}/targets.example.com`;
+  for (const client of clients) {
+    for (const object of ["m1", "m2", "m3", "m4"]) await client.send(post("v1", target("v1", object, { hostPort: `${object}:1` })));
+    const { versions } = definitionOf({}, "v2").spec;
+    const { body } = await client.send({ method: "PATCH", path: name, headers: merge, body: { spec: { versions } } });
+    assert.deepEqual(body.status.storedVersions, ["v1", "v2"]);
+    const before = webhook?.requests.length ?? 0;
+    for (let tries = 0; (webhook?.requests.length ?? 0) === before || (await client.send(get("v2", "/m1"))).status !== 200; tries++) {
+      assert.ok(tries < 500, "never served anew");
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await client.send(get("v2", "/m1"));
+    }
+  }
+});
+
+for (const row of movedRows) check(row);
