@@ -112,6 +112,9 @@ interface HandshakeOptions {
 
 /** Servers of TLS that never listen themselves: one for all clients, and one for each address that has a certificate of its own. */
 function openHandshakes({ main, mainContext, byAddress, forName }: SecureContexts, { handshakeMs, accept }: HandshakeOptions): Handshakes {
+  const choose = (otherwise: tls.SecureContext | undefined): tls.TlsOptions["SNICallback"] => {
+    return (name, done) => done(null, forName?.(name) ?? otherwise);
+  };
   const open = (secureOptions: tls.SecureContextOptions): tls.Server => {
     const server = tls.createServer({
       ...secureOptions,
@@ -120,7 +123,7 @@ function openHandshakes({ main, mainContext, byAddress, forName }: SecureContext
       requestCert: secureOptions.ca !== undefined,
       // A request with a wrong certificate is answered with 401, which needs a connection.
       rejectUnauthorized: false,
-      SNICallback: (name, done) => done(null, forName(name) ?? (secureOptions === main ? undefined : mainContext)),
+      ...(forName !== undefined && { SNICallback: choose(secureOptions === main ? undefined : mainContext) }),
     });
     // Clients that hang up, stall or do not trust us are no news.
     server.on("tlsClientError", (_error, socket) => socket.destroy());

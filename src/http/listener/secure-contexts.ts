@@ -40,8 +40,8 @@ export interface SecureContexts {
   readonly mainContext: tls.SecureContext;
   /** Those that are shown to clients which ask for no name, by the address they came to. */
   readonly byAddress: ReadonlyMap<string, tls.SecureContextOptions>;
-  /** @returns undefined for the main one */
-  forName(name: string): tls.SecureContext | undefined;
+  /** @returns undefined for the main one. Undefined itself where that is for all names */
+  readonly forName: ((name: string) => tls.SecureContext | undefined) | undefined;
 }
 
 /** @throws Error when a certificate and its key do not fit, or cannot be read */
@@ -64,14 +64,15 @@ export function secureContexts({ certificate, named, clientCa }: ServingMaterial
     main,
     mainContext,
     byAddress: new Map(byAddress),
-    forName(asked) {
-      if (all.length === 0) return undefined;
-      const name = asked.toLowerCase();
-      const found = byName.get(name) ?? byName.get(["*", ...name.split(".").slice(1)].join("."));
-      if (found !== undefined) return found.context;
-      return leaf.checkHost(name) === undefined ? all.find((one) => one.leaf.checkHost(name) !== undefined)?.context : undefined;
-    },
+    forName: all.length === 0 ? undefined : contextFor,
   };
+
+  function contextFor(asked: string): tls.SecureContext | undefined {
+    const name = asked.toLowerCase();
+    const found = byName.get(name) ?? byName.get(["*", ...name.split(".").slice(1)].join("."));
+    if (found !== undefined) return found.context;
+    return leaf.checkHost(name) === undefined ? all.find((one) => one.leaf.checkHost(name) !== undefined)?.context : undefined;
+  }
 }
 
 function leafOf({ cert }: ServingCertificate): X509Certificate {

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
+import { test } from "node:test";
+import { anyUsage, clientAuth, type OddAuthority, oddCertificate, serverAuth } from "../../testing/odd-certificates.ts";
+import { parseAuthorities, wayTo } from "./authorities.ts";
+import { parseCertificates } from "./pem.ts";
+
+const startMs = Date.UTC(2026, 0, 1);
+const hourMs = 3600_000;
+const during = (fromHour: number, toHour: number): { notBefore: Date; notAfter: Date } => ({
+  notBefore: new Date(startMs + fromHour * hourMs),
+  notAfter: new Date(startMs + toHour * hourMs),
+});
+const named = (name: string) => ({ subject: [{ CN: [name] }], authority: {} });
+const leafOf = (issuer: OddAuthority): Promise<OddAuthority> =>
+  oddCertificate({ subject: [{ CN: ["leaf"] }], usages: [clientAuth], ...during(1, 9) }, issuer);
+
+const root = await oddCertificate({ ...named("root"), ...during(0, 10) });
+const other = await oddCertificate({ ...named("other"), ...during(0, 10) });
+const middle = await oddCertificate({ ...named("middle"), ...during(2, 8) }, root);
+const lower = await oddCertificate({ ...named("lower"), ...during(3, 20) }, middle);
+/** The authority `other`, signed by `root`, and the other way round. */
+const crossed = await oddCertificate({ ...named("other"), ...during(0, 10) }, root, other.keys);
+const crossedBack = await oddCertificate({ ...named("root"), ...during(0, 10) }, other, root.keys);
+/** Says that `root` had signed it; it has not. */
+const forger = { ...(await oddCertificate(named("root"))), cert: root.cert };
+const forged = await oddCertificate({ ...named("middle"), ...during(0, 10) }, forger, middle.keys);
+const forServers = await oddCertificate({ ...named("for servers"), usages: [serverAuth], ...during(0, 10) }, root);
+const forAny = await oddCertificate({ ...named("for any"), usages: [anyUsage], ...during(0, 10) }, root);
+const noAuthority = await oddCertificate({ subject: [{ CN: ["no authority"] }], usages: [clientAuth], ...during(0, 10) }, root);
+/** Root with the key it had, made anew. */
+const renewed = await oddCertificate({ ...named("root"), ...during(5, 30) }, undefined, root.keys);
+
+const [ofRoot, ofMiddle, ofLower, ofOther, ofServers, ofAny, ofNone] = await Promise.all(
+  [root, middle, lower, other, forServers, forAny, noAuthority].map(leafOf),
+);
+
+/** Hours of validity, or no way. */
+const rows: [what: string, authorities: OddAuthority[], leaf: OddAuthority | undefined, shown: OddAuthority[], want: [number, number] | undefined][] =
+  [
+    ["an authority's own", [root], ofRoot, [], [1, 9]],
+    ["another's", [other], ofRoot, [], undefined],
+    ["one of several", [other, root], ofRoot, [], [1, 9]],
+    ["with the authority shown along", [root], ofRoot, [root], [1, 9]],
+    ["by one between, which is shown", [root], ofMiddle, [middle], [2, 8]],
+    ["by one between, which is not shown", [root], ofMiddle, [], undefined],
+    ["by one between, which is trusted itself", [middle], ofMiddle, [], [2, 8]],
+    ["by two between, in any order", [root], ofLower, [middle, lower], [3, 8]],
+    ["by two between, one of which is missing", [root], ofLower, [lower], undefined],
+    ["by the nearest that is trusted", [root, middle], ofLower, [lower, middle], [3, 8]],
+    ["the certificate itself is trusted", [ofRoot as OddAuthority], ofRoot, [], [1, 9]],
+    ["by an authority that another one signed", [root], ofOther, [crossed], [1, 9]],
+    ["by authorities that signed each other, and neither is trusted", [lower], ofOther, [crossed, crossedBack, other, root], undefined],
+    ["by one between that the authority did not sign", [root], ofMiddle, [forged], undefined],
+    ["by one between that the authority did not sign, beside one it did", [root], ofMiddle, [forged, middle], [2, 8]],
+    ["by one between for servers alone", [root], ofServers, [forServers], undefined],
+    ["by one between for any use", [root], ofAny, [forAny], [1, 9]],
+    ["by one between that is no authority", [root], ofNone, [noAuthority], undefined],
+    ["by an authority that was made anew with its key", [renewed], ofRoot, [], [5, 9]],
+    ["by the eighth that is shown", [root], ofMiddle, [...Array(7).fill(other), middle], [2, 8]],
+    ["by the ninth that is shown, at which nobody looks", [root], ofMiddle, [...Array(8).fill(other), middle], undefined],
+  ];
+for (const [what, authorities, leaf, shown, want] of rows) {
+  test(`the way to an authority: ${what}`, () => {
+    const certificate = (one: OddAuthority): X509Certificate => new X509Certificate(one.cert);
+    const times = wayTo(parseAuthorities(authorities.map(({ cert }) => cert).join("")), certificate(leaf as OddAuthority), shown.map(certificate));
+    assert.deepEqual(times && [(times.from - startMs) / hourMs, (times.to - startMs) / hourMs], want);
+  });
+}
+
+const pemRows: [what: string, pem: string, want: number | RegExp][] = [
+  ["two", root.cert + other.cert, 2],
+  ["between other text and keys", `# one\n${root.cert}${root.key}\nlast\n${other.cert}`, 2],
+  ["with Windows' line ends", root.cert.replaceAll("\n", "\r\n"), 1],
+  ["without a newline at the end", root.cert.trimEnd(), 1],
+  ["nothing", "", /^data does not contain any valid RSA or ECDSA certificates$/],
+  ["a key", root.key, /^data does not contain any valid RSA or ECDSA certificates$/],
+  ["half of one", root.cert.slice(0, 200), /^data does not contain any valid RSA or ECDSA certificates$/],
+  ["a damaged one behind a good one", root.cert + other.cert.replace("\nMII", "\nAII"), /^x509: malformed certificate$/],
+];
+for (const [what, pem, want] of pemRows) {
+  test(`certificates in PEM: ${what}`, () => {
+    if (typeof want === "number") assert.equal(parseCertificates(pem).length, want);
+    else assert.throws(() => parseCertificates(pem), { message: want });
+  });
+}
