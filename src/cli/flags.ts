@@ -207,7 +207,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--controllers <list>",
-        help: "Controllers that run, with commas between: * for all, foo for the one named so, -foo for all but that one.",
+        help: "Controllers that run, with commas between: * for all but bootstrap-signer-controller and token-cleaner-controller, foo for the one named so, -foo for all but that one.",
         shown: "*",
         set: (text, { server }) => {
           server.controllers = text.split(",").filter((name) => name !== "");
