@@ -1,7 +1,7 @@
 /** src/data/gates.json: every feature gate that `--feature-gates` knows. src/cli/feature-gates.ts says how to read it. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fieldGateAliases, gatesWithEffect, kubeApiserverGates } from "./kube-apiserver-gates.ts";
+import { fieldGateAliases, gateNeeds, gatesWithEffect, kubeApiserverGates } from "./kube-apiserver-gates.ts";
 
 interface Facts {
   gates: Record<string, { source: string; now: { default: boolean; stage: string; lockToDefault?: boolean } }>;
@@ -29,8 +29,13 @@ export function generateGates(factsDir: string, dataDir: string): void {
   const lines = [...gates]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, { stage, enabled, locked, elsewhere }]) =>
-      JSON.stringify({ name, stage, enabled, ...(locked && { locked }), ...(elsewhere && { elsewhere }) }),
+      JSON.stringify({ name, stage, enabled, ...(locked && { locked }), ...(elsewhere && { elsewhere }), ...needsOf(name) }),
     );
   const aliases = Object.entries(fieldGateAliases).map(([name, gate]) => [name, gate ?? true]);
   writeFileSync(join(dataDir, "gates.json"), `{\n"gates":[\n${lines.join(",\n")}\n],\n"aliases":${JSON.stringify(Object.fromEntries(aliases))}\n}\n`);
+}
+
+function needsOf(name: string): object {
+  const needs = Object.hasOwn(gateNeeds, name) ? gateNeeds[name] : undefined;
+  return needs === undefined ? {} : { needs: needs.split(" ") };
 }

@@ -98,3 +98,32 @@ export const gatesWithEffect: ReadonlySet<string> = new Set([
   "StorageVersionMigrator",
   "WorkloadWithJob",
 ]);
+
+/** Gates that may be on only while others are, but for those others that are always on, or settable here alone. Source: as above. */
+export const gateNeeds: Readonly<Record<string, string>> = {
+  ClusterTrustBundleProjection: "ClusterTrustBundle",
+  DRADeviceBindingConditions: "DRAResourceClaimDeviceStatus",
+  DRADeviceTaintRules: "DRADeviceTaints",
+  DRAResourceClaimGranularStatusAuthorization: "DRAResourceClaimDeviceStatus",
+  DRAWorkloadResourceClaims: "GenericWorkload",
+  ExtendWebSocketsToKubelet: "NodeDeclaredFeatures",
+  GangScheduling: "GenericWorkload",
+  GracefulNodeShutdownBasedOnPodPriority: "GracefulNodeShutdown",
+  InPlacePodLevelResourcesVerticalScaling: "NodeDeclaredFeatures PodLevelResources",
+  InPlacePodVerticalScalingInitContainers: "NodeDeclaredFeatures",
+  MatchLabelKeysInPodTopologySpreadSelectorMerge: "MatchLabelKeysInPodTopologySpread",
+  PodLevelResourceManagers: "PodLevelResources",
+  ResourceHealthStatusMessage: "ResourceHealthStatus",
+  RestartAllContainersOnContainerExits: "ContainerRestartRules NodeDeclaredFeatures",
+  StaleControllerConsistencyDaemonSet: "AtomicFIFO",
+  StaleControllerConsistencyJob: "AtomicFIFO",
+  StaleControllerConsistencyReplicaSet: "AtomicFIFO",
+  StaleControllerConsistencyStatefulSet: "AtomicFIFO",
+  StorageVersionAPI: "APIServerIdentity",
+  TopologyAwareWorkloadScheduling: "GenericWorkload",
+  UnknownVersionInteroperabilityProxy: "APIServerIdentity",
+  UserNamespacesHostNetworkSupport: "NodeDeclaredFeatures",
+  WindowsGracefulNodeShutdown: "GracefulNodeShutdown",
+  WorkloadAwarePreemption: "GangScheduling",
+  WorkloadWithJob: "GenericWorkload",
+};

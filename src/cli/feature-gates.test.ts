@@ -13,6 +13,8 @@ const rows: [text: string, gate: string, enabled: boolean][] = [
   ["AllAlpha=true", "WatchList", true],
   ["AllBeta=false", "WatchList", false],
   ["AllBeta=false,WatchList=true", "WatchList", true],
+  ["AllAlpha=true,AllBeta=true", "WorkloadWithJob", true],
+  ["WorkloadWithJob=true,GenericWorkload=true", "WorkloadWithJob", true],
   ["WatchList=true,AllBeta=false", "WatchList", true],
   ["AllBeta=false", "ConsistentListFromCache", true],
   ["ConsistentListFromCache=true", "ConsistentListFromCache", true],
@@ -38,6 +40,11 @@ const refusals: [text: string, message: string][] = [
   ["WatchList=yes", 'invalid value of WatchList=yes, err: strconv.ParseBool: parsing "yes": invalid syntax'],
   ["ConsistentListFromCache=false", "cannot set feature gate ConsistentListFromCache to false, feature is locked to true"],
   ["SeparateCacheWatchRPC=true", "cannot set feature gate SeparateCacheWatchRPC to true, feature is locked to false"],
+  ["WorkloadWithJob=true", "WorkloadWithJob is enabled, but depends on features that are disabled: [GenericWorkload]"],
+  [
+    "APIServerIdentity=false,StorageVersionAPI=true,UnknownVersionInteroperabilityProxy=true",
+    "[StorageVersionAPI is enabled, but depends on features that are disabled: [APIServerIdentity], UnknownVersionInteroperabilityProxy is enabled, but depends on features that are disabled: [APIServerIdentity]]",
+  ],
 ];
 for (const [text, message] of refusals) {
   test(`--feature-gates=${text} is refused`, () => assert.throws(() => parseFeatureGates(text), { message }));

@@ -13,6 +13,8 @@ export interface Gate {
   readonly locked?: true;
   /** Belongs to parts of Kubernetes that are not here. */
   readonly elsewhere?: true;
+  /** May be on only while these are. */
+  readonly needs?: readonly string[];
 }
 
 interface GatesTable {
@@ -34,7 +36,7 @@ const groups: ReadonlyMap<string, Gate["stage"]> = new Map([
 
 /**
  * @param text `Name=true` pairs with commas between; of a name that comes twice the last counts
- * @throws Error when a pair is malformed, a gate is unknown, or one that is locked would change
+ * @throws Error when a pair is malformed, a gate is unknown, one that is locked would change, or one is on without those that it needs
  */
 export function parseFeatureGates(text: string): ParsedFeatureGates {
   const { gates, aliases } = readGates();
@@ -48,6 +50,7 @@ export function parseFeatureGates(text: string): ParsedFeatureGates {
     else for (const gate of gates) if (gate.stage === stage && gate.locked !== true) enabled.set(gate.name, on);
   }
   for (const [name, on] of settings) if (!groups.has(name)) enabled.set(name, on);
+  checkNeeds(gates, enabled);
   for (const [alias, gate] of Object.entries(aliases)) enabled.set(alias, gate === true || enabled.get(gate) === true);
   return { gates: featureGates(enabled), warnings };
 }
@@ -73,6 +76,14 @@ function checkSetting(name: string, on: boolean, gate: Gate | undefined): string
   if (gate.stage === "GA") warnings.push(`Setting GA feature gate ${name}=${on}. It will be removed in a future release.`);
   if (gate.elsewhere === true) warnings.push(`Feature gate ${name} has no effect in this server.`);
   return warnings;
+}
+
+function checkNeeds(gates: readonly Gate[], enabled: ReadonlyMap<string, boolean>): void {
+  const problems = gates.flatMap(({ name, needs = [] }) => {
+    const off = enabled.get(name) === true ? needs.filter((need) => enabled.get(need) !== true) : [];
+    return off.length === 0 ? [] : [`${name} is enabled, but depends on features that are disabled: [${off.join(" ")}]`];
+  });
+  if (problems.length > 0) throw new Error(problems.length > 1 ? `[${problems.join(", ")}]` : problems[0]);
 }
 
 function parsePairs(text: string): Map<string, boolean> {
