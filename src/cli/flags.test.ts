@@ -47,7 +47,12 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
     },
   ],
   [
-    ["--requestheader-client-ca-file=a", '--requestheader-allowed-names=x,"y,z"', "--requestheader-username-headers=U", "--requestheader-uid-headers=I"],
+    [
+      "--requestheader-client-ca-file=a",
+      '--requestheader-allowed-names=x,"y,z"',
+      "--requestheader-username-headers=U",
+      "--requestheader-uid-headers=I",
+    ],
     {
       requestHeader: {
         ...commandDefaults.server.requestHeader,
@@ -59,7 +64,12 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
     },
   ],
   [
-    ["--requestheader-group-headers=G", "--requestheader-group-headers=,H", "--requestheader-extra-headers-prefix=", "--requestheader-client-ca-file="],
+    [
+      "--requestheader-group-headers=G",
+      "--requestheader-group-headers=,H",
+      "--requestheader-extra-headers-prefix=",
+      "--requestheader-client-ca-file=",
+    ],
     { requestHeader: { ...commandDefaults.server.requestHeader, groupHeaders: ["G", "", "H"] } },
   ],
   [["--data-dir=/var/lib/x", "--storage=memory", "--durability=relaxed"], { dataDir: "/var/lib/x", storage: "memory", durability: "relaxed" }],

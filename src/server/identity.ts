@@ -142,7 +142,10 @@ export async function openIdentity(
 }
 
 /** The proxy comes first: its own certificate may name a user, too. */
-function certificateAuthenticators({ requestHeader }: ServerOptions, { setup, gates }: Pick<Needs, "setup"> & Pick<RegistryContext, "gates">): Authenticator[] {
+function certificateAuthenticators(
+  { requestHeader, clock }: ServerOptions,
+  { setup, gates, metrics }: Pick<Needs, "setup" | "metrics"> & Pick<RegistryContext, "gates">,
+): Authenticator[] {
   const { clientAuthorities, proxyAuthorities } = setup;
   const { observe, collect } = certificateMetrics(clock);
   metrics.add(collect);
