@@ -76,7 +76,7 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
     /"username":"kubernetes-admin"/,
   ],
   ["… by POST alone", { path: reviews }, 405, /does not allow this method/],
-  ["… not by a name", { method: "POST", path: `${reviews}/x`, body: {} }, 405, /does not allow this method/],
+  ["… not by a name", { method: "POST", path: `${reviews}/x`, body: {} }, 404, /could not find the requested resource/],
   [
     "… of the right kind",
     { method: "POST", path: reviews, body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview" } },
