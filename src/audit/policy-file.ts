@@ -1,4 +1,5 @@
 /** Reads `--audit-policy-file`. Source: audit.k8s.io/v1; upstream's policy reader and validation, whose texts these are. */
+import { aggregated } from "../api/configuration-file.ts";
 import { bool, configKind, configStruct, listOf, text } from "../api/configuration-schema.ts";
 import { FieldErrors } from "../api/field-errors.ts";
 import { type Document, type TypeMeta, TypeMetaError, typeMetaOf } from "../lib/json/parse.ts";
@@ -32,8 +33,8 @@ function parse(bytes: Buffer, warn: (message: string) => void): AuditPolicy {
   const strict = strictErrors.length === 0 ? unknown : [strictYamlError(strictErrors), ...unknown];
   if (strict.length > 0) warn(`Audit policy contains errors, falling back to lenient decoding: strict decoding error: ${strict.join(", ")}`);
   const policy = policyOf(object);
-  const problems = validate(policy);
-  if (problems.length > 0) throw new PolicyProblem(problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`);
+  const problem = aggregated(validate(policy));
+  if (problem !== undefined) throw new PolicyProblem(problem);
   if (policy.rules.length === 0) throw new PolicyProblem("loaded illegal policy with 0 rules");
   return policy;
 }
@@ -128,11 +129,11 @@ function ruleOf({
   };
 }
 
-function validate({ rules, omitStages }: AuditPolicy): string[] {
+function validate({ rules, omitStages }: AuditPolicy): FieldErrors {
   const errors = new FieldErrors();
   validateStages(omitStages, "omitStages", errors);
   for (const [index, rule] of rules.entries()) validateRule(rule, `rules[${index}]`, errors);
-  return errors.causes.map(({ field, message }) => `${field}: ${message}`);
+  return errors;
 }
 
 function validateRule(rule: AuditRule, path: string, errors: FieldErrors): void {
