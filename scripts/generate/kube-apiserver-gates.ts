@@ -94,6 +94,7 @@ export const gatesWithEffect: ReadonlySet<string> = new Set([
   "DRAResourcePoolStatus",
   "KubeletServiceAccountTokenForCredentialProviders",
   "PodCertificateRequest",
+  "RelaxedServiceNameValidation",
   "ServiceAccountNodeAudienceRestriction",
   "StorageVersionMigrator",
   "WorkloadWithJob",

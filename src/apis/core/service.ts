@@ -8,7 +8,7 @@ import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, selectableAt, setAbsent, struct } from "../fields.ts";
 
 export const service = strategy({
-  validateName: dns1035LabelProblems,
+  validateName: dnsLabelProblems,
   selectableFields: selectableAt("spec.clusterIP", "spec.type"),
   setDefaults,
   prepareForCreate(object) {
@@ -18,7 +18,13 @@ export const service = strategy({
     keepAllocated(next.spec, old.spec);
     dropWhatTheTypeLacks(next.spec, old.spec);
   },
-  validate,
+  validate(object, errors, { gates }) {
+    const { name = "" } = object.metadata;
+    if (!gates.enabled("RelaxedServiceNameValidation") && dnsLabelProblems(name).length === 0) {
+      addInvalid(errors, "metadata.name", name, dns1035LabelProblems(name));
+    }
+    validate(object, errors);
+  },
   validateUpdate(next, old, errors) {
     checkAddressUnchanged(next.spec, old.spec, errors);
     validate(next, errors);
