@@ -1,5 +1,5 @@
 /** From a resource path to the endpoint of its verb. */
-import { badRequest, methodNotAllowed, resourceNotServed } from "../api/errors.ts";
+import { badRequest, methodNotAllowed, notFound, resourceNotServed } from "../api/errors.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -66,6 +66,7 @@ function checkPath({ info }: RequestContext, { resource, version }: Resolved): v
   if (namespaced && info.namespace === "" && name !== undefined) throw resourceNotServed();
   if (info.subresource === "") return;
   const subresource = version.subresources.find((one) => one.name === info.subresource);
+  if (subresource === undefined && resource.definition.custom) throw notFound(resource.definition, info.name);
   if (subresource === undefined || (info.parts.length > 3 && info.subresource !== "proxy")) throw resourceNotServed();
 }
 

@@ -1,5 +1,6 @@
 /** From the bytes of a body to an object: kinds, field validation, defaults, the storage version. Source: resource-api §4.10; apiserver's endpoint handlers. */
-import { ApiError, badRequest, unsupportedMediaType } from "../api/errors.ts";
+import { ApiError, badRequest, invalid, unsupportedMediaType } from "../api/errors.ts";
+import { FieldErrors } from "../api/field-errors.ts";
 import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/object.ts";
 import { cborTypeMeta, decodeAnyCbor, decodeCbor } from "../lib/cbor/decode.ts";
 import { cborType } from "../lib/cbor/media-types.ts";
@@ -80,7 +81,9 @@ function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptio
     const problems = strictErrors.length === 0 ? decoded.problems : [strictYamlError(strictErrors), ...decoded.problems];
     if (problems.length > 0) throw cannot(strictError(problems));
   } else if (options.fieldValidation === "Warn") options.warnings.push(...strictErrors, ...decoded.problems);
-  return withMetadata(decoded.object);
+  const object = withMetadata(decoded.object);
+  checkCustomKind(kind, object, expected);
+  return object;
 }
 
 /** Protobuf has no unknown or repeated fields to tell of: what is not known is skipped. */
@@ -107,7 +110,8 @@ function decodeCborBody(bytes: Buffer, expected: ExpectedKind, options: DecodeOp
     const { object, problems } = readCbor(bytes, expected.schema, options.fieldValidation !== "Ignore");
     if (options.fieldValidation === "Strict" && problems.length > 0) throw cannot(strictError(problems));
     if (options.fieldValidation === "Warn") options.warnings.push(...problems);
-    return withMetadata(object);
+    checkCustomKind(kind, withMetadata(object), expected);
+    return object as KubeObject;
   } catch (error) {
     if (error instanceof CborError || error instanceof DecodeError) throw cannot(error.message);
     throw error;
@@ -128,7 +132,7 @@ function readCborKind(bytes: Buffer, expected: ExpectedKind, catalog: Catalog): 
     return namedKind(cborTypeMeta(bytes), expected, catalog);
   } catch (error) {
     if (!(error instanceof CborError) && !(error instanceof TypeMetaProblem)) throw error;
-    throw unrecognized(expected.kind, error.message, bytes);
+    throw unrecognized(expected.kind, error.message === missingKind ? `${missingKind} in '${bytes}'` : error.message, bytes);
   }
 }
 
@@ -163,17 +167,40 @@ function readKind(bytes: Buffer, expected: ExpectedKind, { catalog, mediaType }:
     return { kind, version, document, strictErrors };
   } catch (error) {
     if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError)) throw error;
-    throw unrecognized(expected.kind, error.message, bytes);
+    throw unrecognized(expected.kind, error.message === missingKind ? `${missingKind} in '${bytes}'` : error.message, bytes);
   }
 }
 
 /** What a body says it is, and where it says nothing, what is expected. @throws TypeMetaProblem; ApiError 400 when it cannot stand for that */
 function namedKind({ apiVersion, kind: given }: TypeMeta, expected: ExpectedKind, catalog: Catalog): NamedKind {
+  if (expected.schema.custom !== undefined) return namedCustomKind({ apiVersion, kind: given }, expected);
   const named = apiVersion === "" ? expected : withVersion(parseGroupVersion(apiVersion), expected);
   if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${apiVersion}`);
   const kind = { group: named.group, version: named.version, kind: given === "" ? expected.kind : given };
   checkKind(kind, expected, catalog);
   return kind;
+}
+
+/** An object of a custom kind says what it is. One of another kind is refused later, by {@link checkCustomKind}. @throws as {@link namedKind} */
+function namedCustomKind({ apiVersion, kind }: TypeMeta, expected: ExpectedKind): NamedKind {
+  if (kind === "") throw new TypeMetaProblem(missingKind);
+  const named = apiVersion === "" ? { group: "", version: "" } : parseGroupVersion(apiVersion);
+  if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${apiVersion}`);
+  if (named.group === expected.group && named.version === expected.version) return { ...named, kind };
+  const wanted = formatGroupVersion(expected.group, expected.version);
+  throw badRequest(
+    `the API version in the data (${formatGroupVersion(named.group, named.version)}) does not match the expected API version (${wanted})`,
+  );
+}
+
+const missingKind = "Object 'Kind' is missing";
+
+/** @throws ApiError 422, as upstream's validation of custom resources has it */
+function checkCustomKind(kind: string, { metadata }: KubeObject, expected: ExpectedKind): void {
+  if (expected.schema.custom === undefined || kind === expected.kind) return;
+  const errors = new FieldErrors();
+  errors.invalid("kind", kind, `must be ${expected.kind}`);
+  throw invalid(expected.group, kind, metadata.name ?? "", errors.causes);
 }
 
 type Versioned = Pick<ExpectedKind, "group" | "version">;

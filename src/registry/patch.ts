@@ -2,6 +2,8 @@
 import { type ApiError, invalid } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
 import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/object.ts";
+import { encodeSorted } from "../lib/json/encode-any.ts";
+import { parseJson } from "../lib/json/parse.ts";
 import { conform, type Decoded, DecodeError, decodeJson } from "../lib/schema/decode.ts";
 import { encodeObject } from "../lib/schema/encode.ts";
 import type { Catalog, Resolved } from "../resource/contract.ts";
@@ -42,7 +44,8 @@ export type PatchTreeRequest = Pick<PatchRequest, "patcher" | "fieldValidation" 
 export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: () => KubeObject | undefined, expected: ExpectedKind): KubeObject {
   const apply = (): Patched => request.patcher.apply({ current: current(), schema: expected.schema });
   // Checking changes the document, and telling it is dear: whoever must tell it patches again.
-  const refusal = (why: string): ApiError => invalidPatch(apply().describe(), why);
+  const describe = (): string => (expected.schema.custom === undefined ? apply().describe() : sortedText(apply().describe()));
+  const refusal = (why: string): ApiError => invalidPatch(describe(), why);
   const patched = apply();
   const decoded = conformPatched(patched, expected, catalog, refusal);
   const problems = [...patched.problems, ...decoded.problems.sort()];
@@ -68,6 +71,9 @@ function conformPatched({ document, explain }: Patched, expected: ExpectedKind, 
   if (problem !== undefined) throw refusal(problem);
   return decoded;
 }
+
+/** Custom resources are written with all keys sorted. @param text one JSON value */
+const sortedText = (text: string): string => encodeSorted(parseJson(Buffer.from(text)).value);
 
 /** A patch may leave out what kind of object it is, not change it. */
 function kindChanged({ kind, apiVersion }: Record<string, unknown>, expected: ExpectedKind, catalog: Catalog): string | undefined {

@@ -16,6 +16,10 @@ export function checkNamespace(object: KubeObject, namespace: string): void {
   const { metadata } = object;
   const own = metadata.namespace ?? "";
   if (own === namespace) return;
+  if (namespace === "") {
+    delete metadata.namespace;
+    return;
+  }
   if (own !== "") throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   metadata.namespace = namespace;
 }

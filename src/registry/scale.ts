@@ -1,14 +1,14 @@
 /** Writes of the `scale` subresource: an update of the object that changes nothing but its replicas. Source: upstream's scale REST of the workloads. */
 import { conflict, invalid, methodNotAllowed } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
-import type { KubeObject, ManagedFieldsEntry } from "../api/object.ts";
+import { formatGroupVersion, type KubeObject, type ManagedFieldsEntry } from "../api/object.ts";
 import { validateObjectMeta } from "../api/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
 import type { Resolved, Resource, ScaleMapping } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
 import { requestVersion, scaleContext } from "./managed-fields/merge-context.ts";
-import { parentEntries, scaleEntries } from "./managed-fields/scale.ts";
+import { parentEntries, type ReplicasPaths, scaleEntries } from "./managed-fields/scale.ts";
 import { setEntries, trackScale } from "./managed-fields/track.ts";
 import { checkNames } from "./preconditions.ts";
 import { storedResource, storeOf } from "./resource-names.ts";
@@ -25,7 +25,8 @@ export interface ScaleRequest extends WriteRequest {
 /** @returns the Scale as it is now @throws ApiError 400, 403 (admission), 404, 405, 409, 422 */
 export async function updateScale(registry: RegistryContext, request: ScaleRequest): Promise<KubeObject> {
   const { resource } = request.target;
-  const mapping = scaleMapping(resource);
+  const mapping = scaleMapping(request.target);
+  const paths = replicasPaths(resource);
   const context = scaleContext();
   const written = await update(registry, {
     ...request,
@@ -33,13 +34,13 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
     next(current) {
       const object = (current as NonNullable<typeof current>)(); // No kind with a scale is created by an update.
       const { managedFields } = object.metadata;
-      const live = (): KubeObject => withEntries(mapping.toScale(object), scaleEntries(managedFields));
+      const live = (): KubeObject => withEntries(mapping.toScale(object), scaleEntries(managedFields, paths));
       const scale = request.next(live);
       if (request.tracksManagers !== false) trackScale(registry, request, scale, live(), context);
       checkNames(scale, request);
       checkScale(resource, object, scale);
       mapping.applyScale(object, Number(scale.spec?.replicas ?? 0));
-      setEntries(object, parentEntries(managedFields, scale.metadata.managedFields, requestVersion(request.target)));
+      setEntries(object, parentEntries(managedFields, scale.metadata.managedFields, requestVersion(request.target), paths));
       // Without one, custom resources are written as they are there, though they want one otherwise.
       if (scale.metadata.resourceVersion === undefined && !resource.definition.custom) delete object.metadata.resourceVersion;
       else if (scale.metadata.resourceVersion !== undefined) object.metadata.resourceVersion = scale.metadata.resourceVersion;
@@ -60,9 +61,19 @@ function withEntries(scale: KubeObject, entries: ManagedFieldsEntry[] | undefine
 }
 
 /** @throws ApiError 405 where there is no such subresource */
-export function scaleMapping({ definition }: Resource): ScaleMapping {
-  if (definition.strategy.scale === undefined) throw methodNotAllowed();
-  return definition.strategy.scale;
+export function scaleMapping({ resource, version }: Resolved): ScaleMapping {
+  const { scale } = version.strategy ?? resource.definition.strategy;
+  if (scale === undefined) throw methodNotAllowed();
+  return scale;
+}
+
+function replicasPaths({ definition }: Resource): ReplicasPaths {
+  if (!definition.custom) return () => ["spec", "replicas"];
+  const paths = definition.versions.map(
+    ({ version, strategy }) => [formatGroupVersion(definition.group, version), strategy?.scale?.replicasPath] as const,
+  );
+  const byVersion = new Map(paths);
+  return (apiVersion) => byVersion.get(apiVersion);
 }
 
 function checkScale(resource: Resource, object: KubeObject, scale: KubeObject): void {

@@ -219,6 +219,8 @@ export interface ScaleMapping {
   toScale(object: KubeObject): KubeObject;
   /** Puts the wanted replicas into the object. */
   applyScale(object: KubeObject, replicas: number): void;
+  /** Where they are; undefined: `spec.replicas`. */
+  readonly replicasPath?: readonly string[];
 }
 
 /** A definition made ready once, on install: what depends on the definition alone. */

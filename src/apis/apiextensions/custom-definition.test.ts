@@ -88,7 +88,7 @@ test("the definition is one like any other", () => {
   assert.deepEqual(
     versions.map(({ version, subresources }) => [version, subresources.map(({ name }) => name)]),
     [
-      ["v1", ["scale", "status"]],
+      ["v1", ["status", "scale"]],
       ["v1alpha1", []],
     ],
   );

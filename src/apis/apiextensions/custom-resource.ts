@@ -2,6 +2,7 @@
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
+import { cloneJson } from "../../lib/json/values.ts";
 import { qualifiedNameProblems } from "../../lib/names/names.ts";
 import { Correlation } from "../../lib/structural-schema/correlation.ts";
 import type { StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
@@ -14,7 +15,7 @@ import { customColumns } from "./custom-columns.ts";
 import type { PrinterColumn, ScaleSubresource, SelectableField, Subresources } from "./definition.ts";
 import { validateEmbedded } from "./embedded-rules.ts";
 import type { CheckObject, ObjectRules } from "./rule-checker.ts";
-import { integerAt, PathTypeError, setAt, textAt } from "./simple-path.ts";
+import { integerAt, PathTypeError, setAt, splitPath, textAt } from "./simple-path.ts";
 
 /** Of one version. */
 export interface CustomKindRules {
@@ -37,6 +38,7 @@ export function customResource(rules: CustomKindRules): Strategy {
     isolatesStatus: status !== undefined,
     hasGeneration: true,
     prepareForCreate: (object) => rules.refuseCreation?.(object),
+    prepareForStatusUpdate: keepMetadata,
     validate: (object, errors, context) => at(rules.apiVersion, [object], () => checks.created(object, errors, context)),
     validateUpdate: (next, old, errors, context) => at(rules.apiVersion, [next, old], () => checks.updated(next, old, errors, context)),
     validateStatusUpdate: (next, old, errors, context) => at(rules.apiVersion, [next, old], () => checks.statusUpdated(next, old, errors, context)),
@@ -45,6 +47,17 @@ export function customResource(rules: CustomKindRules): Strategy {
     selectableFields: Object.fromEntries(rules.selectableFields.map(({ jsonPath = "" }) => [jsonPath.replace(/^\./, ""), selectableAt(jsonPath)])),
     ...(scale !== undefined && { scale: scaleMapping(scale) }),
   });
+}
+
+/** Unlike those of built-in kinds, a write of the status changes none of it. */
+function keepMetadata(next: KubeObject, { metadata }: KubeObject): void {
+  const { managedFields, resourceVersion } = next.metadata;
+  const { managedFields: _managers, resourceVersion: _version, ...kept } = metadata;
+  next.metadata = {
+    ...cloneJson(kept),
+    ...(managedFields !== undefined && { managedFields }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  };
 }
 
 /** Schemas and rules may look at the version, and find the one that was asked for. */
@@ -185,6 +198,7 @@ function scaleMapping({ specReplicasPath = "", statusReplicasPath = "", labelSel
       return { kind: "Scale", apiVersion: "autoscaling/v1", metadata, spec: { replicas: integerAt(object, specReplicasPath) }, status };
     },
     applyScale: (object, replicas) => setAt(object, specReplicasPath, replicas),
+    replicasPath: splitPath(specReplicasPath),
   };
 }
 

@@ -21,16 +21,29 @@ export function twins(ours: RawClient, theirs: RawClient): Twins {
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at as JSON.
 type Json = any;
 
-function comparable({ status, headers, body }: Answer): Json {
+export function comparable({ status, headers, body }: Answer): Json {
   const warnings = [headers.warning ?? []].flat().flatMap((text) => text.split(/, (?=299 )/));
   return { status, warnings: warnings.sort(), body: body?.kind === "Status" ? comparableStatus(body) : comparableObject(body) };
 }
 
-/** Causes come in no order upstream, and the message says them once more. */
-function comparableStatus({ code, reason, message, details }: Json): Json {
+/**
+ * Causes come in no order upstream, and the message says them once more. What is not there at all is told by whoever comes last, which is not the
+ * server of definitions where it is not alone.
+ */
+function comparableStatus({ code, reason, message, details, status }: Json): Json {
+  if (code === 404 && details?.name === undefined) return undefined;
   const causes: Json[] = details?.causes ?? [];
-  const texts = causes.map(({ reason: why, field, message: text }: Json) => `${why} · ${field} · ${text}`).sort();
-  return { code, reason, details: { ...details, causes: texts }, ...(causes.length < 2 && { message }) };
+  const texts = causes.map(({ reason: why, field, message: text }: Json) => `${why} · ${field} · ${timeless(text)}`).sort();
+  const shown = { ...details, ...(causes.length > 0 && { causes: texts }), ...(details?.uid !== undefined && { uid: "<uid>" }) };
+  return { status, code, reason, details: shown, ...(causes.length < 2 && { message: timeless(message) }) };
+}
+
+/** Of an object that is told whole. */
+function timeless(text: string | undefined): string | undefined {
+  return text
+    ?.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "<time>")
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<uid>")
+    .replaceAll(/(resourceVersion\\*":\\*")\d+/g, "$1<version>");
 }
 
 function comparableObject(body: Json): Json {
@@ -38,10 +51,14 @@ function comparableObject(body: Json): Json {
   if (body?.openapi !== undefined || body?.swagger !== undefined) return comparableDocument(body);
   if (body?.metadata === undefined) return body;
   const copy = structuredClone(body);
-  const { metadata } = copy;
-  for (const field of ["uid", "creationTimestamp", "resourceVersion"]) if (metadata[field] !== undefined) metadata[field] = `<${field}>`;
-  for (const entry of metadata.managedFields ?? []) entry.time = "<time>";
+  for (const object of [copy, ...(copy.items ?? []), ...(copy.rows ?? []).flatMap((row: Json) => row.object ?? [])]) forgetTimes(object.metadata);
   return body.kind === "CustomResourceDefinition" ? comparableDefinition(copy) : copy;
+}
+
+function forgetTimes(metadata: Json): void {
+  for (const field of ["uid", "creationTimestamp", "deletionTimestamp", "resourceVersion"])
+    if (metadata[field] !== undefined) metadata[field] = `<${field}>`;
+  for (const entry of metadata.managedFields ?? []) if (entry.time !== undefined) entry.time = "<time>";
 }
 
 /** Controllers come by in no order; those of the server that stands alone have its program's name. */
@@ -57,12 +74,22 @@ function comparableDefinition(definition: Json): Json {
 /** What is published of the kinds: what all servers share is told in the words of the server, and more of it than upstream's tells alone. */
 function comparableDocument({ components, definitions, paths }: Json): Json {
   const schemas = Object.entries(components?.schemas ?? definitions).filter(([, schema]) => isCustom(schema));
-  for (const [, { properties }] of schemas as [string, Json][]) {
-    delete properties?.metadata?.description;
-    delete properties?.items?.description;
+  for (const [name, { properties }] of schemas as [string, Json][]) {
+    if (name.endsWith("List")) delete properties?.items?.description;
   }
   const operations = Object.entries(paths).map(([path, methods]) => [path, Object.keys(methods as object).sort()]);
-  return { schemas: Object.fromEntries(schemas), operations: Object.fromEntries(operations.filter(([path]) => isCustomPath(path as string))) };
+  const withoutWords = JSON.parse(
+    JSON.stringify(Object.fromEntries(schemas), (key, value) => (metaFields.has(key) ? withoutDescription(value) : value)),
+  );
+  return { schemas: withoutWords, operations: Object.fromEntries(operations.filter(([path]) => isCustomPath(path as string))) };
+}
+
+const metaFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
+
+function withoutDescription(value: Json): Json {
+  if (typeof value !== "object") return value;
+  const { description: _description, ...rest } = value;
+  return rest;
 }
 
 const table = new URL("../../data/resources.json", import.meta.url);

@@ -24,8 +24,9 @@ import { decodeOptions } from "./write-request.ts";
 /** @throws ApiError 404, 405 */
 export async function getScale(context: RequestContext): Promise<void> {
   const { info } = context;
-  const { resource } = context.resolved as Resolved;
-  const mapping = scaleMapping(resource);
+  const resolved = context.resolved as Resolved;
+  const { resource } = resolved;
+  const mapping = scaleMapping(resolved);
   const request = { namespace: info.namespace, name: info.name, resourceVersion: info.query.get("resourceVersion") ?? "" };
   sendScale(context, mapping.toScale(await scaledObject(context.resolved as Resolved, await getEntry(resource, request))));
 }

@@ -14,11 +14,19 @@ export const scaleVersion = "autoscaling/v1";
 const replicasPath = ["spec", "replicas"].map(fieldElement);
 const replicas = pathSetOf([replicasPath]);
 
+/** Where an object has its replicas, by the version that its managers wrote it at; undefined for what has no scale. */
+export type ReplicasPaths = (apiVersion: string) => readonly string[] | undefined;
+
 /** @throws ManagedFieldsError */
-export function scaleEntries(entries: readonly ManagedFieldsEntry[] | undefined): ManagedFieldsEntry[] | undefined {
+export function scaleEntries(entries: readonly ManagedFieldsEntry[] | undefined, paths: ReplicasPaths): ManagedFieldsEntry[] | undefined {
   const { sets, times, read } = decodeManaged(entries);
-  const shown = [...sets].filter(([, { set }]) => has(set, replicasPath));
+  const shown = [...sets].filter(([, owned]) => owns(owned, paths));
   return encodeManaged({ sets: new Map(shown.map(([id, { applied }]) => [id, { set: replicas, version: scaleVersion, applied }])), times, read });
+}
+
+function owns({ set, version }: ManagedSet, paths: ReplicasPaths): boolean {
+  const path = paths(version);
+  return path !== undefined && has(set, path.map(fieldElement));
 }
 
 /** Who updates a Scale is, in the object, who updated the object at its own version. */
@@ -37,16 +45,18 @@ export function parentEntries(
   parent: readonly ManagedFieldsEntry[] | undefined,
   scale: readonly ManagedFieldsEntry[] | undefined,
   version: string,
+  paths: ReplicasPaths,
 ): ManagedFieldsEntry[] | undefined {
+  const pathSet = ({ version: at }: Pick<ManagedSet, "version">) => pathSetOf([(paths(at) ?? []).map(fieldElement)]);
   const before = decodeManaged(parent);
   const after = decodeManaged(scale);
   const owners = new Map([...after.sets].filter(([, { set }]) => has(set, replicasPath)).map(([id, owned]) => [parentId(id, version), owned]));
   const sets = new Map<string, ManagedSet>();
   for (const [id, owned] of before.sets) {
-    const keeps = !has(owned.set, replicasPath) || owners.delete(id);
-    const left = keeps ? owned : { ...owned, set: difference(owned.set, replicas) };
+    const keeps = !owns(owned, paths) || owners.delete(id);
+    const left = keeps ? owned : { ...owned, set: difference(owned.set, pathSet(owned)) };
     if (!isEmpty(left.set)) sets.set(id, left);
   }
-  for (const [id, { applied }] of owners) sets.set(id, { set: replicas, version, applied });
+  for (const [id, { applied }] of owners) sets.set(id, { set: pathSet({ version }), version, applied });
   return encodeManaged({ ...before, sets });
 }
