@@ -3,6 +3,7 @@
  * `npm run bench -- --cel`: the expression language beside others, see cel.ts.
  * `npm run bench -- --rbac`: decisions among many bindings, see rbac.ts.
  * `npm run bench -- --authentication`: whose a token or a certificate is, see authentication.ts.
+ * `npm run bench -- --audit`: what it costs to record a request, see audit.ts.
  * `npm run bench [-- --objects 5000]`: CPU of the server process per operation, as ratios to two baselines measured in the same run:
  * (a) a bare node:http2 server, (b) durable LMDB transactions of three keys at concurrency 16. (c) is this server on LMDB.
  */
@@ -11,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startServer } from "../src/index.ts";
+import { auditBench, auditCost, auditRows } from "./audit.ts";
 import { type Child, startChild } from "./child.ts";
 import { BenchClient, type BenchRequest, type Target } from "./client.ts";
 import { durablePutsBaseline } from "./lmdb-baseline.ts";
@@ -23,6 +25,7 @@ const { values } = parseArgs({
     cel: { type: "boolean" },
     rbac: { type: "boolean" },
     authentication: { type: "boolean" },
+    audit: { type: "boolean" },
   },
 });
 if (values.cel === true) {
@@ -38,6 +41,12 @@ if (values.rbac === true) {
 if (values.authentication === true) {
   const { authenticationBench } = await import("./authentication.ts");
   await authenticationBench();
+  process.exit(0);
+}
+if (values.audit === true) {
+  const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
+  await auditBench(directory);
+  rmSync(directory, { recursive: true, force: true });
   process.exit(0);
 }
 if (values.scale !== undefined) {
@@ -164,6 +173,7 @@ const rss = (await fresh.usage()).rssMiB;
 filler.close();
 await fresh.stop();
 
+const recorded = await auditCost(join(directory, "audit"), objects);
 const embeddedAt = performance.now();
 const embedded = await startServer({ storage: "memory" });
 const embeddedMs = performance.now() - embeddedAt;
@@ -185,6 +195,7 @@ const rows: [what: string, measured: string, ratio: string, goal: string][] = [
   ["the longest that compressing held up others", ms(heldByGzip), "", "10 ms"],
   ["a list to one client, the fastest of 10", `${mibPerSecond.toFixed(0)} MiB/s`, "", ""],
   [`watch event to one of ${watchers} watchers`, ms(watch), `${(watch / a).toFixed(3)} × (a)`, "0.005 ms"],
+  ...auditRows(recorded).map(([what, measured, ratio]): [string, string, string, string] => [what, measured, ratio, ""]),
   [`resident memory after ${objects} objects`, `${rss.toFixed(0)} MiB`, "", "200 MiB"],
   ["ready in a process of its own, fresh directory, from source", `${child.readyMs.toFixed(0)} ms`, "", "500 ms (built package)"],
   ["ready embedded in memory", `${embeddedMs.toFixed(0)} ms`, "", "150 ms"],

@@ -1,0 +1,47 @@
+/** What it costs to record a request: a get at the level Metadata, which is two events, beside the same get without audit. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { startChild } from "./child.ts";
+import { BenchClient, type Target } from "./client.ts";
+
+export interface AuditCost {
+  /** Server CPU per get, milliseconds. */
+  readonly without: number;
+  readonly blocking: number;
+  readonly batch: number;
+}
+
+const path = "/api/v1/namespaces/default";
+
+/** @param directory gets the logs */
+export async function auditCost(directory: string, requests: number): Promise<AuditCost> {
+  mkdirSync(directory, { recursive: true });
+  const cost = async (...mode: string[]): Promise<number> => {
+    const child = await startChild(new URL("server-audited.ts", import.meta.url), [directory, ...mode]);
+    const client = new BenchClient(child.ready as unknown as Target);
+    const gets = (): Promise<void> => client.run(requests, 16, () => ({ method: "GET", path }), 200);
+    await gets(); // As everything here: the code is warm when it is measured.
+    const before = await child.usage();
+    await gets();
+    const { cpuMs } = await child.usage();
+    client.close();
+    await child.stop();
+    return (cpuMs - before.cpuMs) / requests;
+  };
+  return { without: await cost(), blocking: await cost("blocking"), batch: await cost("batch") };
+}
+
+/** `npm run bench -- --audit` */
+export async function auditBench(directory: string): Promise<void> {
+  for (const [what, measured, ratio] of auditRows(await auditCost(join(directory, "audit"), 10_000)))
+    console.log(`${what.padEnd(62)} ${measured.padStart(12)} ${ratio}`);
+}
+
+export function auditRows({ without, blocking, batch }: AuditCost): [what: string, measured: string, ratio: string][] {
+  const row = (mode: string, value: number): [string, string, string] => [
+    `a get recorded at the level Metadata, mode ${mode}: added`,
+    `${(value - without).toFixed(4)} ms`,
+    `${(value / without).toFixed(2)} × without audit`,
+  ];
+  return [row("blocking", blocking), row("batch", batch)];
+}
