@@ -31,8 +31,8 @@ export function serviceAccountTokens(options: ServiceAccountTokenOptions): Token
   const ours = new Set([secretTokenIssuer, ...options.issuers]);
   return (token, audiences) => {
     if (token.length > tokenLengthMax || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
-    return loadJose().then(({ decodeJwt, errors }) => {
-      const issuer = unverifiedIssuer(token, decodeJwt, errors.JWTInvalid);
+    return loadJose().then((jose) => {
+      const issuer = unverifiedIssuer(token, jose);
       return issuer === undefined || !ours.has(issuer) ? undefined : check(options, token, audiences, issuer);
     });
   };
@@ -41,12 +41,14 @@ export function serviceAccountTokens(options: ServiceAccountTokenOptions): Token
 type Jose = typeof import("jose");
 
 /** Whose token it says it is, so that other authenticators' need not be looked at twice. Nothing of it may be trusted. */
-function unverifiedIssuer(token: string, decodeJwt: Jose["decodeJwt"], JWTInvalid: Jose["errors"]["JWTInvalid"]): string | undefined {
+function unverifiedIssuer(token: string, { decodeJwt, decodeProtectedHeader, errors }: Jose): string | undefined {
   try {
+    decodeProtectedHeader(token);
     const { iss } = decodeJwt(token);
     return typeof iss === "string" ? iss : undefined;
   } catch (error) {
-    if (error instanceof JWTInvalid) return undefined;
+    // Of a header that is no JSON the library says so with a TypeError.
+    if (error instanceof errors.JWTInvalid || error instanceof TypeError) return undefined;
     throw error;
   }
 }
@@ -118,7 +120,7 @@ async function verified({ keys, clock }: ServiceAccountTokenOptions, token: stri
   } catch (error) {
     if (error instanceof errors.JWTExpired) return "service account token has expired";
     if (error instanceof errors.JWTClaimValidationFailed && error.claim === "nbf") return "service account token is not valid yet";
-    // Of a header that is no JSON the library says so with a TypeError.
+    // Of keys that are too short for it the library says so with a TypeError.
     if (error instanceof errors.JOSEError || error instanceof TypeError) return "service account token claims could not be validated";
     throw error;
   }

@@ -1,0 +1,90 @@
+/** Tokens of service accounts, good and forged, as upstream's own code answers TokenReviews of them (scripts/service-account-golden). */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Clock } from "../../api/clock.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { loopbackUser } from "../../api/system-user.ts";
+import { tokenReview } from "../../apis/authentication/token-review.ts";
+import { forOwnAudiences } from "../token-audiences.ts";
+import { tokenFileAuthenticator } from "../token-file.ts";
+import { tokenUnion } from "../token-union.ts";
+import { readPublicKeys } from "./keys.ts";
+import type { LiveObjects } from "./live-objects.ts";
+import { serviceAccountTokens } from "./token.ts";
+
+type Kind = "serviceaccounts" | "pods" | "secrets" | "nodes";
+interface World extends Readonly<Record<Kind, Readonly<Record<string, KubeObject>>>> {
+  readonly now: number;
+  readonly issuer: string;
+  readonly audiences: string[];
+  readonly keys: string[];
+}
+
+interface Row {
+  readonly what: string;
+  readonly token: string;
+  readonly audiences?: string[];
+  readonly status: object & { readonly error?: string };
+}
+
+const [world, ...rows] = readFileSync(join(import.meta.dirname, "testdata/reviews.jsonl"), "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line)) as [World, ...Row[]];
+
+/** Where we say something else, or are stricter: a subject that is not the account's, claims of other types, no signature at all. */
+const ours: Readonly<Record<string, string>> = {
+  "a subject of others": "service account claims are missing",
+  "another namespace": "service account claims are missing",
+  "alg none": "invalid bearer token",
+  "no signature": "invalid bearer token",
+  "no kubernetes.io": "service account claims are missing",
+  "kubernetes.io is a text": "service account claims are missing",
+  "a pod that is a text": "service account claims are missing",
+  "an end that is no number": "service account token claims could not be validated",
+};
+
+const read: LiveObjects["read"] = (resource, namespace, name) => world[resource as Kind][namespace === "" ? name : `${namespace}/${name}`];
+const live: LiveObjects = {
+  read,
+  find(resource, namespace, name) {
+    const { uid = "", deletionTimestamp } = read(resource, namespace, name)?.metadata ?? {};
+    return uid === "" ? undefined : { uid, deletedAt: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) };
+  },
+  async caughtUp() {},
+};
+const clock: Clock = { now: () => world.now, after: () => () => {} };
+const { audiences } = world;
+const authenticate = tokenUnion([
+  forOwnAudiences(tokenFileAuthenticator("static,eve,7,a", "f"), audiences),
+  serviceAccountTokens({
+    keys: world.keys.flatMap((pem) => readPublicKeys(pem, "")),
+    issuers: [world.issuer],
+    apiAudiences: audiences,
+    lookup: true,
+    live,
+    clock,
+  }),
+]);
+const review = tokenReview({ authenticate, audiences });
+
+for (const { what, token, audiences: asked, status } of rows) {
+  test(`review of a token: ${what}`, async () => {
+    const sent = { apiVersion: "", kind: "", metadata: {}, spec: { token, ...(asked && { audiences: asked }) } };
+    review.check(sent, "");
+    const answer = await review.answer(sent, loopbackUser);
+    const known = ours[what];
+    const want = known === undefined ? status : { user: {}, error: known };
+    assert.deepEqual(written(answer.status), want);
+    if (known !== undefined) assert.notEqual(known, status.error, "there is no difference");
+  });
+}
+
+/** As the schema writes it: what is empty is left out. */
+function written(value: KubeObject["status"]): unknown {
+  const { user, ...rest } = value;
+  const { uid, extra, ...who } = user;
+  return { ...rest, user: { ...who, ...(uid && { uid }), ...(extra !== undefined && Object.keys(extra).length > 0 && { extra }) } };
+}
