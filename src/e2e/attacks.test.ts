@@ -74,8 +74,15 @@ const bootstrapSecret = (id: string, more: Readonly<Record<string, string>> = {}
   stringData: { "token-id": id, "token-secret": `${id}${id}abcd`, "usage-bootstrap-authentication": "true", ...more },
 });
 
+/** All that was logged. */
+let logged = "";
+const log = (message: string, values?: Record<string, unknown>): void => {
+  logged += `${message} ${JSON.stringify(values)}\n`;
+};
+
 before(async () => {
   server = await startTestServer({
+    logger: { info: log, warn: log, error: log },
     clientCaFile: file("clients.crt", clients.cert),
     requestHeader: { ...headers, clientCaFile: file("proxies.crt", proxies.cert), allowedNames: ["front-proxy"] },
     tokenAuthFile: file("tokens.csv", 'static-token,eve,7,"a,b"\n"quoted""token",quo,8\nspaced ,spa,9\n'),
@@ -479,6 +486,10 @@ describe("header lists that no library makes, over HTTP/2", () => {
       assert.equal(types.includes(headersFrame as number), answered === true, String(types));
     });
   }
+});
+
+test("nothing of a credential was logged", () => {
+  assert.doesNotMatch(logged, /static-token|quoted"token|aaaaaaaaaaaaabcd|BEGIN|Bearer|eyJ/);
 });
 
 const startRows: [what: string, csv: string, message: RegExp][] = [
