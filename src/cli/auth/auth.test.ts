@@ -1,5 +1,7 @@
 /** The command against a real server, and against one that answers otherwise. */
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { rawClient } from "../../testing/raw-client.ts";
 import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
@@ -93,7 +95,7 @@ RBAC does not allow it. What comes closest:
     "--as system:node:n1 --as-group system:nodes list pods -A --field-selector spec.nodeName=n1",
     0,
     `User "system:node:n1" (groups "system:nodes", "system:authenticated") may list pods with the field selector "spec.nodeName=n1" in all the cluster.
-Decided by: Node (the node authorizer, or one that gives no reasons either)
+Decided by: Node (called "node", by the server's own counts)
 
 RBAC alone would not allow it.
 `,
@@ -199,37 +201,94 @@ test("--help says what there is", async () => {
     assert.ok(out.includes(option), option);
 });
 
-/** A server that has no roles, and says of every request what is given. */
-function saying(status: object): Sender {
-  return {
-    async send({ path }) {
-      const body = path.includes("accessreviews")
-        ? { status }
-        : path.startsWith("/api") && !path.includes("rbac")
-          ? { kind: "APIGroupDiscoveryList" }
-          : { items: [] };
-      return { status: 200, body: Buffer.from(JSON.stringify(body)) };
-    },
+/** A server that has no roles, says of every request what is given, and counts decisions as it is told. */
+function saying(status: object, counts: (asked: number) => string = () => ""): Sender {
+  let reviews = 0;
+  const answer = (path: string): string => {
+    if (path === "/metrics") return counts(reviews);
+    if (!path.includes("accessreviews")) return JSON.stringify(path.includes("rbac") ? { items: [] } : { kind: "APIGroupDiscoveryList" });
+    reviews++;
+    return JSON.stringify({ status });
   };
+  return { send: async ({ path }) => ({ status: path === "/metrics" && counts(0) === "" ? 403 : 200, body: Buffer.from(answer(path)) }) };
 }
 
-const verdicts: [what: string, status: object, authorizer: string, allowed: boolean][] = [
-  ["a webhook that denies", { allowed: false, denied: true, reason: "no" }, "Webhook", false],
-  ["a webhook that allows", { allowed: true, reason: "since it is Monday" }, "other", true],
-  ["no reason", { allowed: true }, "other", true],
-  ["nobody", { allowed: false }, "none", false],
-  ["nothing", {}, "none", false],
+const count = (decision: string, name: string, type: string, value: number): string =>
+  `apiserver_authorization_decisions_total{decision="${decision}",name="${name}",type="${type}"} ${value}\n`;
+const byAbac = (reviews: number): string =>
+  count("allowed", "abac", "ABAC", 7 + reviews) + count("allowed", "rbac", "RBAC", 90 + reviews) + count("allowed", "node", "Node", 4);
+
+const verdicts: [what: string, status: object, counts: ((asked: number) => string) | undefined, decided: string, allowed: boolean][] = [
+  [
+    "a webhook that denies",
+    { allowed: false, denied: true, reason: "no" },
+    undefined,
+    "Webhook (an authorizer denied it, which only webhooks do)",
+    false,
+  ],
+  [
+    "a webhook that is counted",
+    { denied: true },
+    (asked) => count("denied", "w", "Webhook", asked),
+    'Webhook (called "w", by the server\'s own counts)',
+    false,
+  ],
+  [
+    "a webhook that allows",
+    { allowed: true, reason: "since it is Monday" },
+    undefined,
+    "other (an authorizer with reasons of its own, such as a webhook)",
+    true,
+  ],
+  ["no reason", { allowed: true }, undefined, "other (AlwaysAllow, ABAC or a webhook, which gave no reason)", true],
+  ["ABAC, which is counted", { allowed: true }, byAbac, 'ABAC (called "abac", by the server\'s own counts)', true],
+  [
+    "one of two that are counted",
+    { allowed: true },
+    (asked) => byAbac(asked) + count("allowed", "w", "Webhook", asked),
+    'other (one of ABAC "abac", Webhook "w")',
+    true,
+  ],
+  [
+    "nobody that is counted",
+    { allowed: true },
+    () => count("allowed", "abac", "ABAC", 7),
+    "other (AlwaysAllow, ABAC or a webhook, which gave no reason)",
+    true,
+  ],
+  ["nobody", { allowed: false }, byAbac, "none (no authorizer allowed it)", false],
+  ["nothing", {}, undefined, "none (no authorizer allowed it)", false],
 ];
 
 const asked = { verb: "get", resource: "pods", name: "", namespace: "", fieldSelector: "", labelSelector: "" };
 
-for (const [what, status, authorizer, allowed] of verdicts) {
+for (const [what, status, counts, decided, allowed] of verdicts) {
   test(`what ${what} says is told`, async () => {
-    const explanation = await explain(saying(status), asked, userNamed("ann", []));
-    assert.deepEqual([decidedBy(explanation).authorizer, isAllowed(explanation)], [authorizer, allowed]);
+    const explanation = await explain(saying(status, counts), asked, userNamed("ann", []));
+    const { authorizer, how } = decidedBy(explanation);
+    assert.deepEqual([`${authorizer} (${how})`, isAllowed(explanation)], [decided, allowed]);
     assert.equal(JSON.parse(formatJson(explanation)).decidedBy.authorizer, authorizer);
   });
 }
+
+test("on a server with ABAC, ABAC is named", async () => {
+  const directory = server.directory;
+  const file = join(directory, "abac.jsonl");
+  const policy = {
+    apiVersion: "abac.authorization.kubernetes.io/v1beta1",
+    kind: "Policy",
+    spec: { user: "ann", namespace: "*", resource: "pods", apiGroup: "*" },
+  };
+  writeFileSync(file, JSON.stringify(policy));
+  const other = await startTestServer({ authorizationModes: ["ABAC", "RBAC"], authorizationPolicyFile: file });
+  try {
+    const { code, out } = await run("--as ann delete pods", other.kubeconfigPath);
+    assert.equal(code, 0);
+    assert.match(out, /^Decided by: ABAC \(called "abac", by the server's own counts\)$/m);
+  } finally {
+    await other.close();
+  }
+});
 
 test("nothing that a server says steers the terminal", async () => {
   const explanation = await explain(

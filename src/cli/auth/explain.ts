@@ -1,6 +1,7 @@
 /** `coxswain auth explain`: asks a server what it makes of a request, and its roles and bindings why. */
 import type { UserInfo } from "../../api/user.ts";
-import type { Explanation } from "./explanation.ts";
+import { countedDeciders } from "./counted-deciders.ts";
+import { type Explanation, rbacReason } from "./explanation.ts";
 import { findResource } from "./find-resource.ts";
 import { type Asked, pathQuestion, type Question, resourceQuestion, splitResource } from "./question.ts";
 import { type RbacWays, rbacWays } from "./rbac-ways.ts";
@@ -10,10 +11,11 @@ import { askOwnVerdict, askSelf, askVerdict, RefusedRequest, readPolicy, type Se
 export async function explain(server: Sender, asked: Asked, user: UserInfo | undefined): Promise<Explanation> {
   const who = user ?? (await askSelf(server));
   const { question, notes } = await questionOf(server, asked, who);
-  const asking = user === undefined ? askOwnVerdict(server, question) : askVerdict(server, question);
-  const [verdict, rbac] = await Promise.all([orProblem<Verdict>(asking), orProblem<RbacWays>(waysOf(server, question))]);
+  const ask = (): Promise<Verdict> => (user === undefined ? askOwnVerdict(server, question) : askVerdict(server, question));
+  const [verdict, rbac] = await Promise.all([orProblem<Verdict>(ask()), orProblem<RbacWays>(waysOf(server, question))]);
   if ("problem" in verdict && "problem" in rbac) throw new Error(`the server says nothing about it: ${verdict.problem}; ${rbac.problem}`);
-  return { question, verdict, rbac, notes };
+  const counted = isOpen(verdict, who) ? await countedDeciders(server, verdict.denied ? "denied" : "allowed", ask) : [];
+  return { question, verdict, rbac, counted, notes };
 }
 
 async function questionOf(server: Sender, asked: Asked, user: UserInfo): Promise<{ question: Question; notes: string[] }> {
@@ -23,6 +25,12 @@ async function questionOf(server: Sender, asked: Asked, user: UserInfo): Promise
   const notes: string[] = [];
   if (!found.known && what.resource !== "*") notes.push(`the server doesn't have a resource type ${JSON.stringify(what.resource)}`);
   return { question: resourceQuestion(user, asked, found, what.subresource), notes };
+}
+
+/** Whether somebody decided who does not say so. */
+function isOpen(verdict: Explanation["verdict"], { groups }: UserInfo): verdict is Verdict {
+  if ("problem" in verdict || groups.includes("system:masters")) return false;
+  return verdict.denied || (verdict.allowed && !verdict.reason.startsWith(rbacReason));
 }
 
 async function waysOf(server: Sender, question: Question): Promise<RbacWays> {
