@@ -122,10 +122,11 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     registry,
     endpoints: resourceEndpoints({ watches, clock, access, identity }),
     routes: [
-      ...healthRoutes(storage, state, options),
+      ...healthRoutes(storage, state, options, metrics.health),
       ...documentRoutes({ catalog, gates }, address),
       ...identity.routes,
       { path: "/metrics", handler: metrics.handler },
+      { path: "/metrics/slis", handler: metrics.sliHandler },
     ],
     encodings: [json, yaml, ...protobuf, ...(gates.enabled("CBORServingAndStorage") ? [cbor] : [])],
     open,

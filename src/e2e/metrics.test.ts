@@ -97,6 +97,17 @@ test("feature gates", async () => {
   assert.equal(seriesValue(text, 'kubernetes_feature_enabled{name="CBORServingAndStorage",stage="ALPHA"}'), 0);
 });
 
+test("what came of health checks", async () => {
+  for (const path of ["/livez", "/livez?exclude=etcd", "/readyz", "/livez/ping"]) await admin.send({ path });
+  const { text } = await admin.send({ path: "/metrics/slis" });
+  assert.match(text, /^# HELP kubernetes_healthcheck \[STABLE\] /m);
+  assert.equal(seriesValue(text, 'kubernetes_healthcheck{name="etcd",type="livez"}'), 1);
+  assert.equal(seriesValue(text, 'kubernetes_healthchecks_total{name="etcd",type="livez",status="success"}'), 1);
+  assert.equal(seriesValue(text, 'kubernetes_healthchecks_total{name="ping",type="livez",status="success"}'), 2);
+  assert.ok(seriesValue(text, "process_start_time_seconds") > 1e9);
+  assert.ok((await admin.send({ path: "/" })).body.paths.includes("/metrics/slis"));
+});
+
 interface Shown {
   readonly text: string;
   readonly warnings: readonly string[];

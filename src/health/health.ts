@@ -13,12 +13,14 @@ export interface HealthOptions {
   readonly checks: readonly HealthCheck[];
   /** Until then a failing liveness check (but `ping` and `log`) counts as passed. */
   readonly graceUntil: () => boolean;
+  /** Told of each check that was made under an endpoint as a whole. */
+  readonly observe: (name: string, endpoint: HealthEndpoint, ok: boolean) => void;
 }
 
 export type HealthEndpoint = "livez" | "readyz" | "healthz";
 
 /** @returns the handler of one endpoint and of everything below it */
-export function healthHandler(endpoint: HealthEndpoint, { checks, graceUntil }: HealthOptions): (context: RequestContext) => Promise<void> {
+export function healthHandler(endpoint: HealthEndpoint, { checks, graceUntil, observe }: HealthOptions): (context: RequestContext) => Promise<void> {
   const own = checks.filter(({ readinessOnly }) => endpoint === "readyz" || readinessOnly !== true);
   return async (context) => {
     const name = context.info.path.slice(endpoint.length + 2);
@@ -32,6 +34,7 @@ export function healthHandler(endpoint: HealthEndpoint, { checks, graceUntil }: 
         continue;
       }
       const problem = endpoint === "livez" && graceUntil() ? undefined : await outcome(one);
+      observe(one.name, endpoint, problem === undefined);
       lines.push(problem === undefined ? `[+]${one.name} ok` : `[-]${one.name} failed: reason withheld`);
       failed ||= problem !== undefined;
     }

@@ -5,7 +5,7 @@ import type { AuditCounts } from "../audit/contract.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { auditMetrics } from "./audit-metrics.ts";
 import { expositionType, formatLabels, formatMetrics, type Metric } from "./exposition.ts";
-import { processMetrics } from "./process-metrics.ts";
+import { processMetrics, processStart } from "./process-metrics.ts";
 import { type RequestMetrics, requestMetrics } from "./request-metrics.ts";
 import type { ShowMetrics } from "./shown-metrics.ts";
 import { type WatchMetrics, watchMetrics } from "./watch-metrics.ts";
@@ -20,6 +20,8 @@ export interface MetricsSources {
   readonly build: Readonly<Record<string, string>>;
   /** Of the other parts. */
   readonly collectors?: readonly MetricsCollector[];
+  /** What `/metrics/slis` has. */
+  readonly slis?: MetricsCollector;
 }
 
 /** More metrics, read when somebody asks. */
@@ -30,6 +32,8 @@ export interface Metrics {
   readonly watches: WatchMetrics;
   /** Serves `/metrics`. */
   handler(context: RequestContext): void;
+  /** Serves `/metrics/slis`. */
+  sliHandler(context: RequestContext): void;
 }
 
 /** @param show what is shown of them */
@@ -37,10 +41,20 @@ export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowM
   const requests = requestMetrics(clock);
   const watches = watchMetrics();
   const startedAt = clock.now() / 1000 - process.uptime();
+  const answer = ({ exchange, auditId }: RequestContext, metrics: Metric[]): void => {
+    const headers = {
+      "audit-id": auditId,
+      "cache-control": "no-cache, private",
+      "content-type": expositionType,
+      "process-start-time-unix": String(Math.floor(startedAt)),
+    };
+    exchange.respond(200, headers, Buffer.from(formatMetrics(metrics.sort(byName))));
+  };
   return {
     requests,
     watches,
-    handler({ exchange, auditId }) {
+    sliHandler: (context) => answer(context, [...(sources.slis?.() ?? []), processStart(startedAt)]),
+    handler(context) {
       const all = [
         ...requests.collect(),
         watches.collect(),
@@ -50,13 +64,7 @@ export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowM
         ...processMetrics(startedAt),
         ...(sources.collectors ?? []).flatMap((collect) => [...collect()]),
       ];
-      const headers = {
-        "audit-id": auditId,
-        "cache-control": "no-cache, private",
-        "content-type": expositionType,
-        "process-start-time-unix": String(Math.floor(startedAt)),
-      };
-      exchange.respond(200, headers, Buffer.from(formatMetrics(show(all).sort(byName))));
+      answer(context, show(all));
     },
   };
 }

@@ -8,9 +8,14 @@ export function processMetrics(startedAt: number): Metric[] {
   const metrics = [
     one("process_cpu_seconds_total", "counter", "User and system CPU of the process.", (user + system) / 1e6),
     one("process_resident_memory_bytes", "gauge", "Memory the process has in RAM.", process.memoryUsage.rss()),
-    one("process_start_time_seconds", "gauge", "When the process started, in seconds since 1970.", startedAt),
+    processStart(startedAt),
   ];
   return process.platform === "linux" ? [...metrics, ...linuxMetrics()] : metrics;
+}
+
+/** @param startedAt seconds since 1970 */
+export function processStart(startedAt: number): Metric {
+  return one("process_start_time_seconds", "gauge", "When the process started, in seconds since 1970.", startedAt);
 }
 
 function linuxMetrics(): Metric[] {

@@ -14,6 +14,7 @@ import { certificateMetrics } from "./certificate-metrics.ts";
 import { conversionMetrics } from "./conversion-metrics.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { featureMetrics } from "./feature-metrics.ts";
+import { healthMetrics } from "./health-metrics.ts";
 import { jwtMetrics } from "./jwt-metrics.ts";
 import { createMetrics } from "./metrics.ts";
 import { defaultMetricsOptions } from "./options.ts";
@@ -97,7 +98,9 @@ async function everyMetric(): Promise<Metric[]> {
   });
   const certificates = certificateMetrics(clock);
   certificates.observe({ expiresAt: 0 } as PeerCertificate);
-  const others = [certificates, serviceAccountMetrics(), authentication, authorization, conversion, jwt, tokens].flatMap((part) => part.collect());
+  const health = healthMetrics();
+  health.observe("ping", "livez", true);
+  const others = [health, certificates, serviceAccountMetrics(), authentication, authorization, conversion, jwt, tokens].flatMap((part) => part.collect());
   return [...all, ...others, ...reloads, ...auditMetrics(counts), featureMetrics([{ name: "A", stage: "BETA" }], { enabled: () => true })];
 }
 

@@ -3,6 +3,7 @@ import { knownGates } from "../cli/feature-gates.ts";
 import { versionBody } from "../http/endpoints/version.ts";
 import { type AuthenticationMetrics, authenticationMetrics } from "../metrics/authentication-metrics.ts";
 import { featureMetrics } from "../metrics/feature-metrics.ts";
+import { type HealthMetrics, healthMetrics } from "../metrics/health-metrics.ts";
 import { createMetrics, type Metrics, type MetricsCollector, type MetricsSources } from "../metrics/metrics.ts";
 import { checkMetricsOptions } from "../metrics/options.ts";
 import { type ServiceAccountMetrics, serviceAccountMetrics } from "../metrics/service-account-metrics.ts";
@@ -21,6 +22,7 @@ export async function metricsSettings({ metrics, logger }: ServerOptions): Promi
 export interface ServerMetrics extends Metrics {
   readonly authentication: AuthenticationMetrics;
   readonly tokens: TokenMetrics;
+  readonly health: HealthMetrics;
   readonly serviceAccounts: ServiceAccountMetrics;
   /** Adds what another part counts. */
   add(collect: MetricsCollector): void;
@@ -34,6 +36,7 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pi
 export function openMetrics(show: ShowMetrics, { audit, storage, installer, catalog, clock, gates }: Needs): ServerMetrics {
   const authentication = authenticationMetrics(clock);
   const tokens = tokenMetrics();
+  const health = healthMetrics();
   const serviceAccounts = serviceAccountMetrics();
   const features = featureMetrics(knownGates(), gates);
   const collectors: MetricsCollector[] = [authentication.collect, tokens.collect, serviceAccounts.collect, () => [features]];
@@ -42,6 +45,7 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
     {
       audit,
       collectors,
+      slis: health.collect,
       storageSizeBytes: () => storage.sizeBytes(),
       build: versionBody(),
       objectCounts: () =>
@@ -52,5 +56,5 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
     },
     show,
   );
-  return { ...metrics, authentication, tokens, serviceAccounts, add: (collect) => void collectors.push(collect) };
+  return { ...metrics, authentication, tokens, serviceAccounts, health, add: (collect) => void collectors.push(collect) };
 }

@@ -4,6 +4,7 @@ import { createDiscovery } from "../http/endpoints/discovery.ts";
 import { createOpenApi } from "../http/endpoints/openapi.ts";
 import { versionHandler } from "../http/endpoints/version.ts";
 import type { PathRoute } from "../http/serve.ts";
+import type { HealthMetrics } from "../metrics/health-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Storage } from "../storage/contract.ts";
@@ -13,6 +14,7 @@ export function healthRoutes(
   storage: Storage,
   state: { startedAt: number; booted: boolean; stopping: boolean },
   options: ServerOptions,
+  { observe }: Pick<HealthMetrics, "observe">,
 ): PathRoute[] {
   const store = async (): Promise<undefined> => {
     await storage.current();
@@ -27,7 +29,7 @@ export function healthRoutes(
   ];
   const graceUntil = (): boolean => options.clock.now() - state.startedAt < options.livezGracePeriodMs;
   return (["livez", "readyz", "healthz"] as const).flatMap((endpoint) => {
-    const handler = healthHandler(endpoint, { checks, graceUntil });
+    const handler = healthHandler(endpoint, { checks, graceUntil, observe });
     return [
       { path: `/${endpoint}`, handler },
       { path: `/${endpoint}/*`, handler },
@@ -44,6 +46,7 @@ export function documentRoutes({ catalog, gates }: Pick<RegistryContext, "catalo
       "/healthz",
       "/livez",
       "/metrics",
+      "/metrics/slis",
       "/openapi/v2",
       "/openapi/v3",
       "/openid/v1/jwks",
