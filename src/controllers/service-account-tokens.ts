@@ -10,6 +10,7 @@ import type { Entry } from "../watch-cache/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
+import { openSecretReferences } from "./legacy-tokens/secret-references.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
 export interface ServiceAccountTokensOptions {
@@ -55,6 +56,7 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
     firstDelayMs,
     delayMaxMs,
   });
+  const references = openSecretReferences({ registry, logger });
   /** Keys of the secrets that are to hold tokens. */
   const known = new Set<string>();
   let followers: Follower[] = [];
@@ -73,7 +75,9 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
           known.add(key);
           queue.add(key);
         },
-        gone: ({ key }) => known.delete(key),
+        gone(entry) {
+          if (known.delete(entry.key)) references.gone(secrets.decode(entry));
+        },
         known: () => known,
         missing: (key) => known.delete(key),
       });
@@ -96,7 +100,7 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
     },
     async stop() {
       for (const follower of followers) follower.stop();
-      await queue.stop();
+      await Promise.all([queue.stop(), references.stop()]);
     },
   };
 }

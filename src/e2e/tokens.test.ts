@@ -374,8 +374,12 @@ test("a secret that is to hold a token gets one, which lives as long as the secr
     assert.match(metrics, new RegExp(`^serviceaccount_${name} [1-9]`, "m"));
   const second = Buffer.from((await filled("second")).data.token, "base64").toString();
   assert.equal((await whoIs(second)).username, "system:serviceaccount:default:legacy");
+  const listed = { secrets: [{ name: "second" }, { name: "first" }] };
+  const headers = { "content-type": "application/merge-patch+json" };
+  await admin.send({ method: "PATCH", path: `${core}/serviceaccounts/legacy`, headers, body: listed });
   await remove(`${core}/secrets/second`);
   assertRefused(await whoIs(second));
+  await until(`${core}/serviceaccounts/legacy`, ({ body }) => body.secrets.length === 1 && body.secrets[0].name === "first");
   await remove(`${core}/serviceaccounts/legacy`);
   await until(`${core}/secrets/first`, ({ status }) => status === 404);
   await created(`${core}/secrets`, secret("orphan"));

@@ -1,0 +1,79 @@
+/** Takes secrets that are gone out of the lists of the accounts they were made for. Source: upstream's tokens controller. */
+import { ApiError } from "../../api/errors.ts";
+import type { Logger } from "../../api/logger.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
+import { update } from "../../registry/update.ts";
+import { writesAs } from "../controller-write.ts";
+import { openWorkQueue } from "../work-queue.ts";
+
+export interface SecretReferences {
+  /** @param secret its last state */
+  gone(secret: KubeObject): void;
+  stop(): Promise<void>;
+}
+
+const writes = writesAs("tokens-controller");
+/** Secrets that are still to be taken out; beyond them, names stay in the lists. */
+const secretsMax = 10_000;
+const concurrency = 2;
+const firstDelayMs = 50;
+const delayMaxMs = 5_000;
+
+/** Names and namespaces have no slash. */
+interface Reference {
+  readonly namespace: string;
+  readonly account: string;
+  readonly uid: string;
+  readonly secret: string;
+}
+
+export function openSecretReferences({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): SecretReferences {
+  const target = registry.catalog.find("", "v1", "serviceaccounts");
+  const accounts = target?.resource.store;
+  const remove = async ({ namespace, account, uid, secret }: Reference): Promise<void> => {
+    const entry = accounts && (await accounts.cache.current()).get(accounts.keyOf(namespace, account));
+    if (target === undefined || entry === undefined || !isNamed(accounts?.decode(entry), uid, secret)) return;
+    await update(registry, {
+      ...writes.of(target, namespace, account),
+      next(current) {
+        const object = current?.();
+        if (object === undefined) throw new ApiError({ code: 404, reason: "NotFound", message: "the account is gone" });
+        if (isNamed(object, uid, secret)) object.secrets = object.secrets.filter(({ name }: { readonly name?: string }) => name !== secret);
+        return object;
+      },
+    });
+  };
+  const queue = openWorkQueue({
+    clock: registry.clock,
+    async reconcile(key) {
+      const [namespace = "", account = "", uid = "", secret = ""] = key.split("/");
+      try {
+        await remove({ namespace, account, uid, secret });
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status.reason !== "NotFound") throw error;
+      }
+      return true;
+    },
+    failed: (key, error) => logger.warn("a secret that is gone stays in its account's list, will be tried again", { key, error: String(error) }),
+    concurrency,
+    keysMax: secretsMax,
+    firstDelayMs,
+    delayMaxMs,
+  });
+  return {
+    gone({ metadata: { namespace = "", name = "", annotations = {} } }) {
+      const account = annotations["kubernetes.io/service-account.name"] ?? "";
+      const uid = annotations["kubernetes.io/service-account.uid"] ?? "";
+      if (account !== "" && ![account, uid].some((text) => text.includes("/"))) queue.add([namespace, account, uid, name].join("/"));
+    },
+    stop: () => queue.stop(),
+  };
+}
+
+/** @param uid empty where the secret did not say whose it was */
+function isNamed(account: KubeObject | undefined, uid: string, secret: string): boolean {
+  if (account === undefined || (uid !== "" && account.metadata.uid !== uid)) return false;
+  const secrets: { readonly name?: string }[] = account.secrets ?? [];
+  return secrets.some(({ name }) => name === secret);
+}
