@@ -29,8 +29,10 @@ const put = (key: string, text: string): Write => ({ key, value: Buffer.from(tex
 const remove = (key: string): Write => ({ key, value: null });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const ignored: LogSubscriber = { events() {}, progress() {}, end() {} };
-const show = ({ type, key, revision, previousRevision, value, previous }: LogEvent): string =>
-  `${type} ${key}@${revision}=${value} was ${previous === undefined ? "absent" : `${previous.value}@${previous.revision}`}/${previousRevision}`;
+const show = ({ type, key, revision, previousRevision, value, previous }: LogEvent): string => {
+  const before = previous?.();
+  return `${type} ${key}@${revision}=${value} was ${before === undefined ? "absent" : `${before.value}@${before.revision}`}/${previousRevision}`;
+};
 
 /** Writes wait until they are let go, and fail when told to. */
 interface Gate extends StorageFaults {
@@ -594,7 +596,7 @@ function randomOperations(open: (options: StorageOptions) => Promise<Opened>): v
         const subscription: Subscription = storage.log("", from, {
           events(batch) {
             for (const { type, key, value, revision, previous, previousRevision } of batch) {
-              assert.deepEqual([previous?.value.toString(), previousRevision], [state.get(key)?.value, state.get(key)?.revision ?? 0]);
+              assert.deepEqual([previous?.().value.toString(), previousRevision], [state.get(key)?.value, state.get(key)?.revision ?? 0]);
               if (type === "delete") state.delete(key);
               else state.set(key, { value: value.toString(), revision });
             }

@@ -57,8 +57,8 @@ export interface LogEvent {
   /** The new value; for a deletion the last one. */
   readonly value: Buffer;
   readonly seal?: Seal;
-  /** The value before, where the engine still has it at hand; the embedded engines always do. */
-  readonly previous?: Stored;
+  /** Reads the state before, where the engine still has it at hand; the embedded engines have it while the event is delivered. */
+  readonly previous?: () => Stored;
 }
 
 export interface Range {

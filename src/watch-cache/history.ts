@@ -68,7 +68,7 @@ async function eventsOf(log: readonly LogEvent[], { storage, entryOf }: HistoryS
     if (index % atOnceMax === atOnceMax - 1) await new Promise((resolve) => setImmediate(resolve));
     const { type, key, revision, value, seal } = event;
     if (!states.has(key)) {
-      const before = event.previousRevision === 0 ? undefined : (event.previous ?? (await storage.get(key, after)));
+      const before = event.previousRevision === 0 ? undefined : (event.previous?.() ?? (await storage.get(key, after)));
       states.set(key, before && entryOf(before));
     }
     const previous = states.get(key);

@@ -9,8 +9,19 @@ import { encodeAtVersion, entryAtVersion, type VersionedJson } from "./version.t
 const openBrace = Buffer.from("{");
 const nothing = Buffer.alloc(0);
 
+const views = new WeakMap<Resolved, View>();
+
 /** Whole objects, at the version that was asked for. Items of built-ins leave out what they are. */
 export function objectView(resolved: Resolved): View {
+  let view = views.get(resolved);
+  if (view === undefined) {
+    view = makeView(resolved);
+    views.set(resolved, view);
+  }
+  return view;
+}
+
+function makeView(resolved: Resolved): View {
   const { definition } = resolved.resource;
   const { custom, kind, listKind } = definition;
   const apiVersion = formatGroupVersion(definition.group, resolved.version.version);

@@ -31,10 +31,12 @@ import { nextTurn } from "./next-turn.ts";
 import { type Difference, OlderStates } from "./older-states.ts";
 import { readPage } from "./page.ts";
 import { PendingKeys } from "./pending.ts";
-import { eventOf, storedOf } from "./views.ts";
+import { storedOf } from "./views.ts";
 
 /** Changes written together at most, but for the last commit's. */
 const groupMax = 1024;
+/** Turns of the event loop that a group waits at most for more changes. */
+const gatheringTurnsMax = 4;
 const waitingMaxDefault = 10_000;
 const waitingBytesMax = 256 << 20;
 /** Entries read before other requests are served. */
@@ -48,14 +50,9 @@ const compactionsPerHistory = 20;
 /** … and at least so often: timers cannot count as far as history may reach. */
 const compactionPauseMaxMs = 3_600_000;
 
-interface Applied {
-  readonly change: Change;
-  readonly previous: Change | undefined;
-}
-
 /** A commit that waits to be written, or an answer that waits for the state it tells of. */
 interface Waiting {
-  readonly applied: readonly Applied[];
+  readonly changes: readonly Change[];
   readonly expiries: readonly Expiry[];
   readonly dropExpiries: readonly Expiry[];
   readonly bytes: number;
@@ -134,7 +131,7 @@ class EmbeddedStorage implements Storage {
   async count(prefix: string): Promise<number> {
     this.#checkOpen();
     let count = this.#ledger.count(prefix);
-    for (const [key, durable] of this.#pending.durables(prefix)) count += Number(durable !== undefined) - Number(this.#ledger.position(key) !== 0);
+    for (const [key, durable] of this.#pending.durables(prefix)) count += Number(durable !== 0) - Number(this.#ledger.position(key) !== 0);
     return count;
   }
 
@@ -147,8 +144,8 @@ class EmbeddedStorage implements Storage {
       return this.#answer({ ok: false, key, current: current && storedOf(current) }, [key]);
     }
     this.#checkBacklog();
-    const applied = this.#decide(writes);
-    if (applied.length > 0) return this.#enqueue(applied, writes, []);
+    const changes = this.#decide(writes);
+    if (changes.length > 0) return this.#enqueue(changes, writes, []);
     // Deletions of what is absent change nothing.
     return this.#answer({ ok: true, revision: this.#decided }, [...checks.map(({ key }) => key), ...writes.map(({ key }) => key)]);
   }
@@ -243,28 +240,28 @@ class EmbeddedStorage implements Storage {
   }
 
   /** Adds the writes to the newest state, at a new revision. */
-  #decide(writes: readonly Write[]): Applied[] {
+  #decide(writes: readonly Write[]): Change[] {
     const revision = this.#decided + 1;
     const at = this.#options.clock.now();
-    const applied: Applied[] = [];
+    const changes: Change[] = [];
     for (const { key, value, seal } of writes) {
-      const previous = this.#pending.newest(key);
+      const previous = this.#pending.newestHead(key);
       if (value === null && previous === undefined) continue;
       const change: Change = {
         type: value === null ? "delete" : "put",
         key,
-        position: positionOf(revision, applied.length),
+        position: positionOf(revision, changes.length),
         at,
         value: value ?? nothing,
         seal: value === null ? undefined : seal,
         previous: previous?.position ?? 0,
-        historyBytes: (previous === undefined ? 0 : costOf(previous)) + (value === null ? key.length + changeOverheadBytes : 0),
+        historyBytes: (previous === undefined ? 0 : costOf(key, previous.valueBytes)) + (value === null ? costOf(key, 0) : 0),
       };
-      this.#pending.add(change, previous);
-      applied.push({ change, previous });
+      this.#pending.add(change);
+      changes.push(change);
     }
-    if (applied.length > 0) this.#decided = revision;
-    return applied;
+    if (changes.length > 0) this.#decided = revision;
+    return changes;
   }
 
   /** The keys' states that the answer tells of must be durable before it is given. */
@@ -273,33 +270,41 @@ class EmbeddedStorage implements Storage {
     return answer;
   }
 
-  #enqueue(applied: readonly Applied[], writes: readonly Write[], dropExpiries: readonly Expiry[]): Promise<Committed> {
+  #enqueue(changes: readonly Change[], writes: readonly Write[], dropExpiries: readonly Expiry[]): Promise<Committed> {
     const revision = this.#decided;
-    const expiries = expiriesOf(applied, writes);
+    const expiries = expiriesOf(changes, writes);
     let bytes = 0;
-    for (const { change } of applied) bytes += costOf(change);
-    this.#waitingChanges += applied.length;
+    for (const { key, value } of changes) bytes += costOf(key, value.length);
+    this.#waitingChanges += changes.length;
     this.#waitingBytes += bytes;
     return new Promise((resolve, reject) => {
       const settle = (error: StorageUnavailable | undefined): void => (error === undefined ? resolve({ ok: true, revision }) : reject(error));
-      this.#waiting.push({ applied, expiries, dropExpiries, bytes, settle });
+      this.#waiting.push({ changes, expiries, dropExpiries, bytes, settle });
       this.#writing ??= this.#writeAll();
     });
   }
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0 || this.#compactionDue) {
-      await nextTurn();
+      await this.#gathered();
       await this.#writeGroup(this.#takeGroup());
     }
     this.#writing = undefined;
   }
 
+  /** Resolves when a turn of the loop has brought nothing more: a group costs about as much for one change as for many. */
+  async #gathered(): Promise<void> {
+    for (let turn = 0, before = -1; turn < gatheringTurnsMax && this.#waiting.length > before; turn++) {
+      before = this.#waiting.length;
+      await nextTurn();
+    }
+  }
+
   #takeGroup(): Waiting[] {
-    let changes = 0;
-    const end = this.#waiting.findIndex(({ applied }) => {
-      changes += applied.length;
-      return changes >= groupMax;
+    let count = 0;
+    const end = this.#waiting.findIndex(({ changes }) => {
+      count += changes.length;
+      return count >= groupMax;
     });
     return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end + 1);
   }
@@ -308,8 +313,7 @@ class EmbeddedStorage implements Storage {
     const { limits, state } = this.#compaction();
     const compaction = this.#compactionDue ? nextCompaction(this.#ledger, limits, state) : undefined;
     this.#compactionDue = compaction?.more ?? false;
-    const applied = group.flatMap((waiting) => waiting.applied);
-    const changes = applied.map(({ change }) => change);
+    const changes = group.flatMap((waiting) => waiting.changes);
     const last = changes.at(-1);
     let historyBytes = compaction?.historyBytes ?? this.#historyBytes;
     for (const change of changes) historyBytes += change.historyBytes;
@@ -338,7 +342,7 @@ class EmbeddedStorage implements Storage {
     this.#historyBytes = historyBytes;
     if (compaction !== undefined) this.#older.forget(compaction.compacted);
     if (changes.length > 0 && historyBytes > this.#options.historyBytesMax) this.#compactionDue = true;
-    if (changes.length > 0) this.#subscribers.deliver(applied.map(({ change, previous }) => eventOf(change, previous)));
+    if (changes.length > 0) this.#subscribers.deliver(changes);
     for (const { at } of expiries) this.#expirer.expect(at);
     this.#settle(group, undefined);
   }
@@ -355,15 +359,15 @@ class EmbeddedStorage implements Storage {
   }
 
   #settle(group: readonly Waiting[], error: StorageUnavailable | undefined): void {
-    for (const { applied, bytes, settle } of group) {
-      this.#waitingChanges -= applied.length;
+    for (const { changes, bytes, settle } of group) {
+      this.#waitingChanges -= changes.length;
       this.#waitingBytes -= bytes;
       settle(error);
     }
   }
 
   async #expire(due: readonly Expiry[]): Promise<void> {
-    const over = due.filter(({ key, position }) => this.#pending.newest(key)?.position === position);
+    const over = due.filter(({ key, position }) => this.#pending.newestHead(key)?.position === position);
     const writes = over.map(({ key }): Write => ({ key, value: null }));
     await this.#enqueue(this.#decide(writes), writes, due);
   }
@@ -389,14 +393,14 @@ const nothing = Buffer.alloc(0);
 
 function ignore(): void {}
 
-function costOf({ key, value }: Change): number {
-  return key.length + value.length + changeOverheadBytes;
+function costOf(key: string, valueBytes: number): number {
+  return key.length + valueBytes + changeOverheadBytes;
 }
 
 /** When the puts among the changes expire. */
-function expiriesOf(applied: readonly Applied[], writes: readonly Write[]): Expiry[] {
+function expiriesOf(changes: readonly Change[], writes: readonly Write[]): Expiry[] {
   const expiries: Expiry[] = [];
-  for (const { change } of applied) {
+  for (const change of changes) {
     const ttlSeconds = writes.find(({ key }) => key === change.key)?.ttlSeconds;
     if (ttlSeconds !== undefined && change.type === "put")
       expiries.push({ at: change.at + ttlSeconds * 1000, position: change.position, key: change.key });

@@ -72,6 +72,8 @@ export interface Ledger {
   position(key: string): number;
   /** A change that is there; its value is a copy of its own or never changes. */
   read(position: number): Change;
+  /** Bytes of the value of a put that is there. */
+  valueBytes(position: number): number;
   /** Present keys with the prefix, after `after` when given, in order. */
   keys(prefix: string, after: string | undefined): Iterable<[key: string, position: number]>;
   count(prefix: string): number;

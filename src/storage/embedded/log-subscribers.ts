@@ -49,11 +49,12 @@ export class LogSubscribers {
     return { close: () => this.#remove(follower) };
   }
 
-  /** Delivers a group of events that has become durable. The horizon is already past it. */
-  deliver(events: readonly LogEvent[]): void {
+  /** Delivers a group of changes that has become durable. The horizon is already past it. */
+  deliver(changes: readonly Change[]): void {
     const touched = new Set<Group>();
-    for (const event of events) {
-      const { key } = event;
+    for (const change of changes) {
+      const { key } = change;
+      const event = eventOf(change, this.#ledger);
       for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", slash + 1)) {
         const group = this.#groups.get(key.slice(0, slash + 1));
         if (group !== undefined) touched.add(group) && group.batch.push(event);
@@ -102,7 +103,7 @@ export class LogSubscribers {
     while (follower.open && follower.seen < this.#horizon.revision) {
       if (follower.seen < this.#horizon.compacted) return this.#end(follower, new RevisionCompacted(this.#horizon.compacted));
       const { changes, seen } = this.#page(follower.seen);
-      const events = changes.filter(({ key }) => key.startsWith(follower.prefix)).map((change) => eventOf(change, this.#previous(change)));
+      const events = changes.filter(({ key }) => key.startsWith(follower.prefix)).map((change) => eventOf(change, this.#ledger));
       follower.seen = seen;
       if (events.length > 0) this.#call(follower, () => follower.subscriber.events(events));
       this.#call(follower, () => follower.subscriber.progress(seen));
@@ -123,10 +124,6 @@ export class LogSubscribers {
     // The last commit may go on after the page.
     const seen = revisionOf(last.position) - 1;
     return { changes: page.filter(({ position }) => revisionOf(position) <= seen), seen };
-  }
-
-  #previous({ previous }: Change): Change | undefined {
-    return previous === 0 ? undefined : this.#ledger.read(previous);
   }
 
   /** A subscriber that throws must not take the others with it: it is told its own error. */

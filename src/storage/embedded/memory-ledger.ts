@@ -30,6 +30,10 @@ export class MemoryLedger implements Ledger {
     return this.#changes.get(position) as Change;
   }
 
+  valueBytes(position: number): number {
+    return this.read(position).value.length;
+  }
+
   *keys(prefix: string, after: string | undefined): IterableIterator<[string, number]> {
     for (const key of this.#keys.from(after === undefined || compareKeys(after, prefix) < 0 ? prefix : after)) {
       if (!key.startsWith(prefix)) return;

@@ -2,10 +2,16 @@
 import { type Change, type Ledger, revisionOf } from "./ledger.ts";
 
 interface PendingKey {
-  /** What readers see; undefined when the key is absent for them. */
-  durable: Change | undefined;
+  /** Position of what readers see; 0 when the key is absent for them. */
+  durable: number;
   /** May be a deletion. */
   newest: Change;
+}
+
+/** Of a put that made a newest state. */
+export interface NewestHead {
+  readonly position: number;
+  readonly valueBytes: number;
 }
 
 export class PendingKeys {
@@ -30,20 +36,28 @@ export class PendingKeys {
   /** The put that made the newest state; undefined when the key is absent in it. */
   newest(key: string): Change | undefined {
     const pending = this.#keys.get(key);
-    if (pending === undefined) return this.#stored(key);
+    if (pending === undefined) return this.#read(this.#ledger.position(key));
     return pending.newest.type === "put" ? pending.newest : undefined;
+  }
+
+  /** Of the same, what costs less to know. */
+  newestHead(key: string): NewestHead | undefined {
+    const pending = this.#keys.get(key);
+    if (pending !== undefined)
+      return pending.newest.type === "put" ? { position: pending.newest.position, valueBytes: pending.newest.value.length } : undefined;
+    const position = this.#ledger.position(key);
+    return position === 0 ? undefined : { position, valueBytes: this.#ledger.valueBytes(position) };
   }
 
   /** The put that made the durable state. The ledger may be ahead of it while a write is under way. */
   durable(key: string): Change | undefined {
-    const pending = this.#keys.get(key);
-    return pending === undefined ? this.#stored(key) : pending.durable;
+    return this.#read(this.#keys.get(key)?.durable ?? this.#ledger.position(key));
   }
 
-  /** Adds a change to the newest state. @param before the key's newest state until now */
-  add(change: Change, before: Change | undefined): void {
+  /** Adds a change to the newest state, which the change says was before it. */
+  add(change: Change): void {
     const pending = this.#keys.get(change.key);
-    if (pending === undefined) this.#keys.set(change.key, { durable: before, newest: change });
+    if (pending === undefined) this.#keys.set(change.key, { durable: change.previous, newest: change });
     else pending.newest = change;
   }
 
@@ -51,7 +65,7 @@ export class PendingKeys {
   settle(change: Change): void {
     const pending = this.#keys.get(change.key) as PendingKey;
     if (pending.newest === change) this.#keys.delete(change.key);
-    else pending.durable = change.type === "put" ? change : undefined;
+    else pending.durable = change.type === "put" ? change.position : 0;
   }
 
   /** Nothing that is pending will become durable. */
@@ -59,13 +73,12 @@ export class PendingKeys {
     this.#keys.clear();
   }
 
-  /** Pending keys with the prefix and what readers see of them. */
-  *durables(prefix: string): IterableIterator<[key: string, durable: Change | undefined]> {
+  /** Pending keys with the prefix and where what readers see of them is; 0 where that is nothing. */
+  *durables(prefix: string): IterableIterator<[key: string, durable: number]> {
     for (const [key, { durable }] of this.#keys) if (key.startsWith(prefix)) yield [key, durable];
   }
 
-  #stored(key: string): Change | undefined {
-    const position = this.#ledger.position(key);
+  #read(position: number): Change | undefined {
     return position === 0 ? undefined : this.#ledger.read(position);
   }
 }

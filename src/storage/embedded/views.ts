@@ -1,6 +1,6 @@
 /** A ledger's changes as callers of the storage see them. */
 import type { LogEvent, Stored } from "../contract.ts";
-import { type Change, revisionOf } from "./ledger.ts";
+import { type Change, type Ledger, revisionOf } from "./ledger.ts";
 
 /** @param change a put */
 export function storedOf({ key, position, value, seal }: Change): Stored {
@@ -8,17 +8,11 @@ export function storedOf({ key, position, value, seal }: Change): Stored {
   return seal === undefined ? { key, revision, value } : { key, revision, value, seal };
 }
 
-/** @param previous the put before; undefined when the key was absent */
-export function eventOf(change: Change, previous: Change | undefined): LogEvent {
-  const { type, key, position } = change;
-  const last = type === "put" || previous === undefined ? change : previous;
-  return {
-    type,
-    key,
-    revision: revisionOf(position),
-    previousRevision: previous === undefined ? 0 : revisionOf(previous.position),
-    value: last.value,
-    ...(last.seal && { seal: last.seal }),
-    ...(previous && { previous: storedOf(previous) }),
-  };
+/** @param ledger has the change, and the put before it */
+export function eventOf(change: Change, ledger: Ledger): LogEvent {
+  const { type, key, position, previous } = change;
+  const { value, seal } = type === "put" || previous === 0 ? change : ledger.read(previous);
+  const event = { type, key, revision: revisionOf(position), previousRevision: revisionOf(previous), value };
+  const before = previous === 0 ? undefined : (): Stored => storedOf(ledger.read(previous));
+  return { ...event, ...(seal && { seal }), ...(before && { previous: before }) };
 }

@@ -6,7 +6,7 @@ import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
 import { DiskReserve } from "./disk-reserve.ts";
 import { integerKey } from "./keys.ts";
 import { causeOf, isUsable, lastSize, layoutFormat, type Maps, type MapsOptions, openMaps, usedBytes } from "./maps.ts";
-import { type Arena, readHead, readRecord, recordBytesMax, writeRecord } from "./record.ts";
+import { type Arena, readHead, readRecord, recordBytesMax, valueStart, writeRecord } from "./record.ts";
 
 const marksBytes = 32;
 const positionBytes = 8;
@@ -58,9 +58,19 @@ export class LmdbLedger implements Ledger {
   }
 
   read(position: number): Change {
+    return readRecord(position, this.#record(position), lastSize(this.#maps.log));
+  }
+
+  valueBytes(position: number): number {
+    const start = valueStart(this.#record(position));
+    return lastSize(this.#maps.log) - start;
+  }
+
+  /** In a buffer that the next read may use again. */
+  #record(position: number): Buffer {
     const record = this.#maps.log.getBinaryFast(position);
     if (record === undefined) throw new Error(`the log has no change at ${position}`);
-    return readRecord(position, record, lastSize(this.#maps.log));
+    return record;
   }
 
   *keys(prefix: string, after: string | undefined): IterableIterator<[string, number]> {

@@ -47,10 +47,15 @@ export function readHead(position: number, record: Buffer): ChangeHead {
   };
 }
 
+/** Where the value begins in a record. */
+export function valueStart(record: Buffer): number {
+  return headerBytes + record.readUInt16LE(2);
+}
+
 /** @param length of the record, which may be shorter than the buffer it is in. The value is copied. */
 export function readRecord(position: number, record: Buffer, length: number): Change {
   const head = readHead(position, record);
-  const start = headerBytes + record.readUInt16LE(2);
+  const start = valueStart(record);
   const value = Buffer.allocUnsafeSlow(length - start);
   record.copy(value, 0, start, length);
   if (record[1] === 0) return { ...head, value };
