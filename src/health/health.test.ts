@@ -15,7 +15,11 @@ async function ask(target: string, checks: readonly HealthCheck[], inGrace = fal
   let got: [number, string] = [0, ""];
   const exchange = { respond: (status: number, _headers: unknown, body: Buffer) => (got = [status, body.toString()]) };
   const endpoint = info.path.split("/")[1] as HealthEndpoint;
-  await healthHandler(endpoint, { checks, graceUntil: () => inGrace, observe: () => {} })({ exchange, info, auditId: "" } as unknown as RequestContext);
+  await healthHandler(endpoint, { checks, graceUntil: () => inGrace, observe: () => {} })({
+    exchange,
+    info,
+    auditId: "",
+  } as unknown as RequestContext);
   return got;
 }
 

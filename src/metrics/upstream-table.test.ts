@@ -100,7 +100,9 @@ async function everyMetric(): Promise<Metric[]> {
   certificates.observe({ expiresAt: 0 } as PeerCertificate);
   const health = healthMetrics();
   health.observe("ping", "livez", true);
-  const others = [health, certificates, serviceAccountMetrics(), authentication, authorization, conversion, jwt, tokens].flatMap((part) => part.collect());
+  const others = [health, certificates, serviceAccountMetrics(), authentication, authorization, conversion, jwt, tokens].flatMap((part) =>
+    part.collect(),
+  );
   return [...all, ...others, ...reloads, ...auditMetrics(counts), featureMetrics([{ name: "A", stage: "BETA" }], { enabled: () => true })];
 }
 
