@@ -441,6 +441,7 @@ describe("a chain of webhooks, and its file", () => {
   test("a file that vanishes leaves things as they are, and one that comes back is used", async () => {
     rmSync(file);
     await reloaded("failure", failures + 1);
+    assert.match(place.logged.join("\n"), /reloading authorization config: open .*configuration: no such file or directory/);
     assert.deepEqual((await asks(pods("gone"))).status, { allowed: false, reason: "/two about ann" });
     writeFileSync(file, configuration(one(), node, rbac));
     await reloaded("success", 2);
@@ -487,7 +488,11 @@ describe("starts that are refused", () => {
       () => ({ authorization: { configFile: "/x", webhook: { authorizedTtlMs: 1 } } }),
       /--authorization-config can not be specified when --authorization-mode or --authorization-webhook-\* flags are defined/,
     ],
-    ["a file that is not there", () => ({ authorization: { configFile: "/nonexistent/x", webhook: {} } }), /no such file/],
+    [
+      "a file that is not there",
+      () => ({ authorization: { configFile: "/nonexistent/x", webhook: {} } }),
+      /^open \/nonexistent\/x: no such file or directory$/,
+    ],
     [
       "a file that is not right",
       (directory) => {

@@ -2,6 +2,7 @@
 import type { Clock } from "../../api/clock.ts";
 import type { Logger } from "../../api/logger.ts";
 import type { ReloadObserver } from "../../api/reload-observer.ts";
+import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
 import { watchFile } from "../../lib/watched-file/watched-file.ts";
 import type { Chain } from "../chain.ts";
 import { parseAuthorizationConfiguration } from "./configuration.ts";
@@ -43,7 +44,7 @@ export function followConfiguration(options: FollowOptions): Chain {
   }
 
   function fail(error: unknown): void {
-    logger.error("reloading authorization config", { error: (error as Error).message });
+    logger.error("reloading authorization config", { error: fileProblem(error, file) ?? (error as Error).message });
     reloads.failed();
   }
 
