@@ -4,7 +4,7 @@ import {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
   ExtendedKeyUsageExtension,
-  type Extension,
+  Extension,
   KeyUsageFlags,
   KeyUsagesExtension,
   SubjectAlternativeNameExtension,
@@ -17,6 +17,8 @@ interface KeyPair {
   readonly publicKey: CryptoKey;
   readonly privateKey: CryptoKey;
 }
+
+export { Extension, KeyUsageFlags };
 
 export interface OddAuthority {
   readonly cert: string;
@@ -32,6 +34,12 @@ export interface OddCertificate {
   readonly dnsNames?: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
+  /** Flags of the key usage; undefined: those that fit. */
+  readonly keyUsage?: number;
+  /** Without the identifiers by which keys are told apart. */
+  readonly withoutKeyIds?: boolean;
+  /** Whatever else. */
+  readonly extensions?: readonly Extension[];
   /** An authority over further ones, and over how many authorities in a row. */
   readonly authority?: { readonly pathLength?: number };
 }
@@ -56,14 +64,15 @@ export async function oddCertificate(wanted: OddCertificate, issuer?: OddAuthori
     notBefore = new Date(Date.now() - hourMs),
     notAfter = new Date(Date.now() + hourMs),
   } = wanted;
-  const usage = authority === undefined ? KeyUsageFlags.digitalSignature : KeyUsageFlags.keyCertSign;
+  const { keyUsage, withoutKeyIds = false, extensions: more = [] } = wanted;
+  const usage = keyUsage ?? (authority === undefined ? KeyUsageFlags.digitalSignature : KeyUsageFlags.keyCertSign);
   const extensions: Extension[] = [
     new BasicConstraintsExtension(authority !== undefined, authority?.pathLength, true),
     new KeyUsagesExtension(usage, true),
-    await SubjectKeyIdentifierExtension.create(own.publicKey),
-    await AuthorityKeyIdentifierExtension.create(by.publicKey),
+    ...(withoutKeyIds ? [] : [await SubjectKeyIdentifierExtension.create(own.publicKey), await AuthorityKeyIdentifierExtension.create(by.publicKey)]),
     ...(usages.length === 0 ? [] : [new ExtendedKeyUsageExtension([...usages])]),
     ...(dnsNames.length === 0 ? [] : [new SubjectAlternativeNameExtension(dnsNames.map((value) => ({ type: "dns" as const, value })))]),
+    ...more,
   ];
   const certificate = await X509CertificateGenerator.create({
     serialNumber: (serial++).toString(16).padStart(4, "0"),
