@@ -95,11 +95,14 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const access = await openAccess(settings.access, { catalog, clock, gates, logger, metrics });
   undo.push(() => access.close());
   const { authorize, rbac } = access;
-  const admission = createAdmission([
-    ...[namespaceLifecycle(catalog), nodeRestriction({ catalog, authorize, enabled: gates.enabled })].filter(({ name }) => plugins.names.has(name)),
-    serviceAddresses,
-    rbacEscalation(rbac.policy, authorize),
-  ]);
+  const admission = createAdmission(
+    [
+      ...[namespaceLifecycle(catalog), nodeRestriction({ catalog, authorize, enabled: gates.enabled })].filter(({ name }) => plugins.names.has(name)),
+      serviceAddresses,
+      rbacEscalation(rbac.policy, authorize),
+    ],
+    metrics.admission,
+  );
   const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: pooledRandom() };
 
   const state = { startedAt: clock.now(), booted: false, stopping: false };

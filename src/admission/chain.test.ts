@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { manualClock } from "../testing/manual-clock.ts";
 import { createAdmission } from "./chain.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "./contract.ts";
+import type { AdmissionAttributes, AdmissionPlugin, Observe } from "./contract.ts";
 
 const later = (run: () => void): Promise<void> => new Promise((resolve) => setImmediate(() => resolve(run())));
 
@@ -36,4 +37,34 @@ test("a refusal stops the chain", async () => {
     { name: "b", validate: () => assert.fail("runs after a refusal") },
   ];
   await assert.rejects(createAdmission(plugins).validate({} as AdmissionAttributes) as Promise<void>, refusal);
+});
+
+test("plugins are observed, and each step as a whole: what they took by the clock, and whether they refused", async () => {
+  const clock = manualClock();
+  const told: string[] = [];
+  const observe =
+    (of: string): Observe =>
+    (operation, rejected, seconds) =>
+      void told.push(`${of} ${operation} ${rejected ? "rejected" : "accepted"} ${seconds}`);
+  const slow = (): Promise<void> =>
+    later(() => {
+      clock.advance(1500);
+    });
+  const refuse = (): never => {
+    throw new Error("no");
+  };
+  const plugins: AdmissionPlugin[] = [
+    { name: "slow", mutate: slow },
+    { name: "quick", mutate: () => {}, validate: refuse },
+  ];
+  const admission = createAdmission(plugins, { plugin: (name, type) => observe(`${name} ${type}`), step: (type) => observe(type), clock });
+  await admission.mutate({ operation: "CREATE" } as AdmissionAttributes);
+  assert.throws(() => admission.validate({ operation: "DELETE" } as AdmissionAttributes), /no/);
+  assert.deepEqual(told, [
+    "slow admit CREATE accepted 1.5",
+    "quick admit CREATE accepted 0",
+    "admit CREATE accepted 1.5",
+    "quick validate DELETE rejected 0",
+    "validate DELETE rejected 0",
+  ]);
 });

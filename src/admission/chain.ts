@@ -1,22 +1,60 @@
 /** Runs plugins in their order. Source: architecture, "The line a request walks". */
-import type { Admission, AdmissionAttributes, AdmissionPlugin } from "./contract.ts";
+import { type Clock, systemClock } from "../api/clock.ts";
+import type { Admission, AdmissionAttributes, AdmissionObserver, AdmissionPlugin, AdmissionType, Observe } from "./contract.ts";
 
-/** @param plugins all that change objects run before all that only look; in the order given */
-export function createAdmission(plugins: readonly AdmissionPlugin[]): Admission {
-  const mutating = plugins.flatMap((plugin) => (plugin.mutate === undefined ? [] : [plugin.mutate.bind(plugin)]));
-  const validating = plugins.flatMap((plugin) => (plugin.validate === undefined ? [] : [plugin.validate.bind(plugin)]));
-  return {
-    mutate: (attributes) => runFrom(mutating, 0, attributes),
-    validate: (attributes) => runFrom(validating, 0, attributes),
-  };
+/** Told how long each plugin takes, and all together, and by which clock. */
+export interface ObservedBy extends AdmissionObserver {
+  readonly clock: Clock;
 }
 
-type Step = (attributes: AdmissionAttributes) => void | Promise<void>;
+const nobody: ObservedBy = { plugin: () => () => {}, step: () => () => {}, clock: systemClock };
+
+/** @param plugins all that change objects run before all that only look; in the order given */
+export function createAdmission(plugins: readonly AdmissionPlugin[], observer = nobody): Admission {
+  const stepsOf = (type: AdmissionType, verb: "mutate" | "validate"): Step[] =>
+    plugins.flatMap((plugin) => {
+      const run = plugin[verb]?.bind(plugin);
+      return run === undefined ? [] : [{ run, observe: observer.plugin(plugin.name, type) }];
+    });
+  const chain = (type: AdmissionType, steps: readonly Step[]): Run => {
+    const whole: Step = { run: (attributes) => runFrom(steps, 0, attributes, observer.clock), observe: observer.step(type) };
+    return (attributes) => observed(whole, attributes, observer.clock);
+  };
+  return { mutate: chain("admit", stepsOf("admit", "mutate")), validate: chain("validate", stepsOf("validate", "validate")) };
+}
+
+type Run = (attributes: AdmissionAttributes) => void | Promise<void>;
+
+interface Step {
+  readonly run: Run;
+  readonly observe: Observe;
+}
 
 /** Goes on without yielding until a plugin waits. */
-function runFrom(steps: readonly Step[], start: number, attributes: AdmissionAttributes): void | Promise<void> {
+function runFrom(steps: readonly Step[], start: number, attributes: AdmissionAttributes, clock: Clock): void | Promise<void> {
   for (let at = start; at < steps.length; at++) {
-    const pending = (steps[at] as Step)(attributes);
-    if (pending !== undefined) return pending.then(() => runFrom(steps, at + 1, attributes));
+    const pending = observed(steps[at] as Step, attributes, clock);
+    if (pending !== undefined) return pending.then(() => runFrom(steps, at + 1, attributes, clock));
   }
+}
+
+/** What waits for nothing is not worth a look at the clock. */
+function observed({ run, observe }: Step, attributes: AdmissionAttributes, clock: Clock): void | Promise<void> {
+  const { operation } = attributes;
+  let pending: void | Promise<void>;
+  try {
+    pending = run(attributes);
+  } catch (error) {
+    observe(operation, true, 0);
+    throw error;
+  }
+  if (pending === undefined) return observe(operation, false, 0);
+  const since = clock.now();
+  return pending.then(
+    () => observe(operation, false, (clock.now() - since) / 1000),
+    (error: unknown) => {
+      observe(operation, true, (clock.now() - since) / 1000);
+      throw error;
+    },
+  );
 }

@@ -4,8 +4,10 @@ import type { UserInfo } from "../api/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import type { Resolved } from "../resource/contract.ts";
 
+export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
+
 export interface AdmissionAttributes {
-  readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
+  readonly operation: AdmissionOperation;
   readonly target: Resolved;
   readonly subresource: string;
   readonly namespace: string;
@@ -27,6 +29,18 @@ export interface AdmissionPlugin {
   readonly name: string;
   mutate?(attributes: AdmissionAttributes): void | Promise<void>;
   validate?(attributes: AdmissionAttributes): void | Promise<void>;
+}
+
+/** What metrics call the two steps. */
+export type AdmissionType = "admit" | "validate";
+
+export type Observe = (operation: AdmissionOperation, rejected: boolean, seconds: number) => void;
+
+/** Asked once for what is told of each call. */
+export interface AdmissionObserver {
+  plugin(name: string, type: AdmissionType): Observe;
+  /** All plugins of one step. */
+  step(type: AdmissionType): Observe;
 }
 
 export interface Admission {

@@ -20,6 +20,10 @@ export class Histogram {
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
+  get count(): number {
+    return this.#count;
+  }
+
   observe(value: number): void {
     const bounds = this.#bounds;
     let at = 0;

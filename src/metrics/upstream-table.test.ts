@@ -7,6 +7,7 @@ import { systemClock } from "../api/clock.ts";
 import type { PeerCertificate, RequestContext } from "../http/contract.ts";
 import { requestInfo } from "../http/request-info.ts";
 import type { Resolved } from "../resource/contract.ts";
+import { admissionMetrics } from "./admission-metrics.ts";
 import { auditMetrics } from "./audit-metrics.ts";
 import { authenticationMetrics } from "./authentication-metrics.ts";
 import { authorizationMetrics } from "./authorization-metrics.ts";
@@ -100,7 +101,10 @@ async function everyMetric(): Promise<Metric[]> {
   certificates.observe({ expiresAt: 0 } as PeerCertificate);
   const health = healthMetrics();
   health.observe("ping", "livez", true);
-  const others = [health, certificates, serviceAccountMetrics(), authentication, authorization, conversion, jwt, tokens].flatMap((part) =>
+  const admission = admissionMetrics();
+  admission.plugin("NamespaceLifecycle", "admit")("CREATE", false, 0);
+  admission.step("validate")("DELETE", true, 1);
+  const others = [admission, health, certificates, serviceAccountMetrics(), authentication, authorization, conversion, jwt, tokens].flatMap((part) =>
     part.collect(),
   );
   return [...all, ...others, ...reloads, ...auditMetrics(counts), featureMetrics([{ name: "A", stage: "BETA" }], { enabled: () => true })];

@@ -1,6 +1,9 @@
 /** All metrics of a server. Parts that count for themselves get what they tell from here. */
+import type { AdmissionObserver } from "../admission/contract.ts";
+import type { Clock } from "../api/clock.ts";
 import { knownGates } from "../cli/feature-gates.ts";
 import { versionBody } from "../http/endpoints/version.ts";
+import { admissionMetrics } from "../metrics/admission-metrics.ts";
 import { type AuthenticationMetrics, authenticationMetrics } from "../metrics/authentication-metrics.ts";
 import { featureMetrics } from "../metrics/feature-metrics.ts";
 import { type HealthMetrics, healthMetrics } from "../metrics/health-metrics.ts";
@@ -22,6 +25,7 @@ export async function metricsSettings({ metrics, logger }: ServerOptions): Promi
 export interface ServerMetrics extends Metrics {
   readonly authentication: AuthenticationMetrics;
   readonly tokens: TokenMetrics;
+  readonly admission: AdmissionObserver & { readonly clock: Clock };
   readonly health: HealthMetrics;
   readonly serviceAccounts: ServiceAccountMetrics;
   /** Adds what another part counts. */
@@ -36,10 +40,11 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pi
 export function openMetrics(show: ShowMetrics, { audit, storage, installer, catalog, clock, gates }: Needs): ServerMetrics {
   const authentication = authenticationMetrics(clock);
   const tokens = tokenMetrics();
+  const admission = admissionMetrics();
   const health = healthMetrics();
   const serviceAccounts = serviceAccountMetrics();
   const features = featureMetrics(knownGates(), gates);
-  const collectors: MetricsCollector[] = [authentication.collect, tokens.collect, serviceAccounts.collect, () => [features]];
+  const collectors: MetricsCollector[] = [admission.collect, authentication.collect, tokens.collect, serviceAccounts.collect, () => [features]];
   const metrics = createMetrics(
     clock,
     {
@@ -56,5 +61,5 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
     },
     show,
   );
-  return { ...metrics, authentication, tokens, serviceAccounts, health, add: (collect) => void collectors.push(collect) };
+  return { ...metrics, authentication, tokens, serviceAccounts, health, admission: { ...admission, clock }, add: (collect) => void collectors.push(collect) };
 }

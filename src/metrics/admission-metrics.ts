@@ -1,0 +1,68 @@
+/** How long admission takes. Source: apiserver's admission/metrics. */
+import type { AdmissionObserver, AdmissionOperation, AdmissionType, Observe } from "../admission/contract.ts";
+import { formatLabels, type Metric, type Sample } from "./exposition.ts";
+import { Histogram } from "./histogram.ts";
+
+export interface AdmissionMetrics extends AdmissionObserver {
+  collect(): Metric[];
+}
+
+const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
+const operations: readonly AdmissionOperation[] = ["CREATE", "UPDATE", "DELETE", "CONNECT"];
+
+/** What is counted of one plugin, or of all of one step together. */
+class Durations {
+  readonly #accepted: Record<AdmissionOperation, Histogram>;
+  readonly #rejected: Record<AdmissionOperation, Histogram>;
+  readonly observe: Observe;
+
+  constructor() {
+    this.#accepted = perOperation();
+    this.#rejected = perOperation();
+    this.observe = (operation, rejected, seconds) => (rejected ? this.#rejected : this.#accepted)[operation].observe(seconds);
+  }
+
+  *samples(label: (operation: string, rejected: string) => string): Iterable<Sample> {
+    for (const operation of operations) {
+      for (const [rejected, histograms] of [["false", this.#accepted] as const, ["true", this.#rejected] as const])
+        if (histograms[operation].count > 0) yield* histograms[operation].samples(label(operation, rejected));
+    }
+  }
+}
+
+function perOperation(): Record<AdmissionOperation, Histogram> {
+  return { CREATE: new Histogram(bounds), UPDATE: new Histogram(bounds), DELETE: new Histogram(bounds), CONNECT: new Histogram(bounds) };
+}
+
+export function admissionMetrics(): AdmissionMetrics {
+  const plugins: { readonly name: string; readonly type: AdmissionType; readonly durations: Durations }[] = [];
+  const steps: Record<AdmissionType, Durations> = { admit: new Durations(), validate: new Durations() };
+  return {
+    plugin(name, type) {
+      const durations = new Durations();
+      plugins.push({ name, type, durations });
+      return durations.observe;
+    },
+    step: (type) => steps[type].observe,
+    collect: () => [
+      metric(
+        "controller",
+        "Seconds that each plugin of admission took.",
+        plugins.flatMap(({ name, type, durations }) => [
+          ...durations.samples((...values) => formatLabels(["name", "type", "operation", "rejected"], [name, type, ...values])),
+        ]),
+      ),
+      metric(
+        "step",
+        "Seconds that all plugins of a step of admission took.",
+        Object.entries(steps).flatMap(([type, durations]) => [
+          ...durations.samples((...values) => formatLabels(["type", "operation", "rejected"], [type, ...values])),
+        ]),
+      ),
+    ],
+  };
+}
+
+function metric(what: string, help: string, samples: Sample[]): Metric {
+  return { name: `apiserver_admission_${what}_admission_duration_seconds`, type: "histogram", stability: "STABLE", help, samples };
+}
