@@ -24,6 +24,8 @@ export interface AuthorizationAttributes {
   readonly name: string;
   readonly fieldSelector: string;
   readonly labelSelector: string;
+  /** The request that waits for the decision: once it is closed, nobody does. */
+  readonly waiting?: { onClose(run: () => void): void };
 }
 
 export interface Decision {
@@ -66,7 +68,7 @@ export interface AuthorizationObserver {
   conditionsEvaluated(name: string, outcome: "matched" | "excluded" | "failed", durationMs: number): void;
 }
 
-/** `canceled`: it took longer than a request may. */
+/** `canceled`: nobody waits for it any more. */
 export type WebhookResult = "success" | "timeout" | "error" | "canceled";
 
 export interface DecisionCounts {

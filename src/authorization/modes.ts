@@ -1,7 +1,7 @@
 /** The authorizers that one chooses from, and the chain they make. Source: access-control §5.3. */
 import { nodeIdentity } from "../api/node-identity.ts";
 import type { UserInfo } from "../api/user.ts";
-import { quoteGo, quoteGoList } from "../lib/json/quote.ts";
+import { joinErrors, quoteGo, quoteGoList } from "../lib/json/quote.ts";
 import { abacAuthorizer, abacRules } from "./abac/abac.ts";
 import type { AbacPolicy } from "./abac/policy-file.ts";
 import { alwaysAllow, alwaysDeny } from "./always.ts";
@@ -11,7 +11,7 @@ import { masters } from "./masters.ts";
 import { type NodeAuthorizerOptions, nodeAuthorizer } from "./node/node.ts";
 import type { NodeRelations } from "./node/relations.ts";
 import type { Policy } from "./rbac/policy.ts";
-import { aggregate, rbacAuthorizer, rulesFor } from "./rbac/rbac.ts";
+import { rbacAuthorizer, rulesFor } from "./rbac/rbac.ts";
 import type { PolicyRule } from "./rbac/rule.ts";
 import { unionAuthorizer } from "./union.ts";
 
@@ -80,7 +80,7 @@ export function ruleResolverOf(modules: readonly AuthorizationModule[]) {
     return {
       rules: each.flatMap(({ rules }) => rules),
       incomplete: each.some(({ incomplete }) => incomplete),
-      problem: aggregate(each.flatMap(({ problems }) => problems)),
+      problem: joinErrors(each.flatMap(({ problems }) => problems)),
     };
   };
 }

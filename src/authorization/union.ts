@@ -1,4 +1,5 @@
 /** A chain: the first authorizer that allows or denies decides; none is a refusal. Source: access-control §5.3. */
+import { joinErrors } from "../lib/json/quote.ts";
 import type { AuthorizationAttributes, Authorizer, Decision, DecisionCounts } from "./contract.ts";
 import { noOpinion } from "./decisions.ts";
 
@@ -47,6 +48,5 @@ function withAnswer(before: Undecided | undefined, { reason, error }: Decision):
 function joined({ reasons, errors }: Undecided): Decision {
   const reason = reasons.join("\n");
   if (errors.length === 0) return { decision: "noOpinion", reason };
-  const distinct = [...new Set(errors)];
-  return { decision: "noOpinion", reason, error: distinct.length === 1 ? (distinct[0] as string) : `[${distinct.join(", ")}]` };
+  return { decision: "noOpinion", reason, error: joinErrors(errors) };
 }

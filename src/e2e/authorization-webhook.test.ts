@@ -1,6 +1,7 @@
 /** Authorization that asks other services, over TLS, and its configuration as it changes: what they allow, and what happens when they do not answer as they should. */
 import assert from "node:assert/strict";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import https from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -54,6 +55,7 @@ const hastyClock: Clock = {
 };
 
 interface Place {
+  readonly url: string;
   /** In system:masters. */
   readonly admin: RawClient;
   readonly ann: RawClient;
@@ -89,7 +91,7 @@ async function serverWith(options: Partial<ServerOptions>): Promise<Place> {
     () => ann.close(),
     () => admin.close(),
   );
-  return { admin, ann, logged };
+  return { url: server.url, admin, ann, logged };
 }
 
 /** Lines of one metric's samples. */
@@ -298,6 +300,27 @@ describe("a webhook that does not do as it should", () => {
     }
   }
 
+  /** Asks, and goes away once the webhook was asked. Resolves when the webhook is left, too. */
+  async function askAndLeave({ url }: Place): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const request = https.get(`${url}/healthz`, { rejectUnauthorized: false }).on("error", () => {});
+      reply = (response) => {
+        response.on("close", resolve);
+        request.destroy();
+      };
+    });
+  }
+
+  test("who goes away is not waited for", async () => {
+    const place = places.get("NoOpinion") as Place;
+    const canceled = async (metric: string): Promise<boolean> =>
+      (await metricOf(place, `apiserver_authorization_webhook_${metric}`)).some((line) => line.includes('result="canceled"'));
+    do
+      await askAndLeave(place); // Again if the webhook's time was up first.
+    while (!(await canceled("evaluations_total")));
+    assert.equal(await canceled("evaluations_fail_open_total"), false);
+  });
+
   test("and when it does again, it is listened to", async () => {
     reply = status({ allowed: true, reason: "fine" });
     for (const place of places.values()) assert.deepEqual(await mayAnn(place), { allowed: true, reason: "fine" });
@@ -438,13 +461,22 @@ describe("a chain of webhooks, and its file", () => {
     assert.notEqual(await hashOfUse(), hash);
   });
 
+  test("a file that is written in two parts is used when it is whole", async () => {
+    const whole = configuration(node, two(), rbac);
+    writeFileSync(file, whole.slice(0, 250));
+    await reloaded("failure", ++failures);
+    assert.deepEqual((await asks(pods("half"))).status, { allowed: false, reason: "/two about ann" });
+    writeFileSync(file, whole.slice(250), { flag: "a" });
+    await reloaded("success", 2);
+  });
+
   test("a file that vanishes leaves things as they are, and one that comes back is used", async () => {
     rmSync(file);
     await reloaded("failure", failures + 1);
     assert.match(place.logged.join("\n"), /reloading authorization config: open .*configuration: no such file or directory/);
     assert.deepEqual((await asks(pods("gone"))).status, { allowed: false, reason: "/two about ann" });
     writeFileSync(file, configuration(one(), node, rbac));
-    await reloaded("success", 2);
+    await reloaded("success", 3);
     assert.deepEqual((await asks(pods("back"))).status, { allowed: false, reason: "/one about ann" });
   });
 
@@ -452,11 +484,11 @@ describe("a chain of webhooks, and its file", () => {
     replace(`# ${"x".repeat(10)}\n${configuration(one(), node, rbac)}`);
     for (const before = place.logged.length; !place.logged.slice(before).includes("found new authorization config data"); ) await sleep(10);
     replace(configuration(two(), node, rbac));
-    await reloaded("success", 3);
+    await reloaded("success", 4);
     const [success] = (await metricOf(place, "apiserver_authorization_config_controller_automatic_reloads_total")).filter((line) =>
       /success/.test(line),
     );
-    assert.match(success as string, / 3$/);
+    assert.match(success as string, / 4$/);
   });
 });
 

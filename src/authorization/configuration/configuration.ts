@@ -1,6 +1,7 @@
 /** Reads `--authorization-config`. Source: access-control §5.3; k8s.io/apiserver, pkg/apis/apiserver/load; kube-apiserver's LoadAndValidateData. */
 import { aggregated, ConfigurationError, decodeConfiguration } from "../../api/configuration-file.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
+import { joinErrors } from "../../lib/json/quote.ts";
 import type { AuthorizationConfiguration, AuthorizerConfiguration, AuthorizerType } from "./contract.ts";
 import { type AuthorizationFile, authorizationKinds } from "./schema.ts";
 import { checkAuthorizers } from "./validate.ts";
@@ -40,5 +41,5 @@ function checkOwnRules(authorizers: readonly AuthorizerConfiguration[], required
     .map(({ type, name }) => `expected name ${nameOfType(type)} for authorizer ${type} instead of ${name}`);
   const missing = requiredTypes.filter((type) => type !== "Webhook" && authorizers.every((one) => one.type !== type)).sort();
   if (missing.length > 0) problems.push(`missing required types: [${missing.join(" ")}]`);
-  if (problems.length > 0) throw new ConfigurationError(problems.length === 1 ? (problems[0] as string) : `[${problems.join(", ")}]`);
+  if (problems.length > 0) throw new ConfigurationError(joinErrors(problems));
 }

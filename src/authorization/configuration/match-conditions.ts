@@ -5,6 +5,7 @@
 import type { FieldErrors } from "../../api/field-errors.ts";
 import { type ReviewSpec, reviewExpressions, reviewValue } from "../../cel-environment/index.ts";
 import { boolType } from "../../lib/cel/index.ts";
+import { joinErrors } from "../../lib/json/quote.ts";
 
 /** `error`: some conditions could not be evaluated, and none was false. */
 export type Match = { readonly matches: boolean; readonly error?: undefined } | { readonly error: string };
@@ -48,7 +49,7 @@ export function compileMatchConditions(texts: readonly string[], path: string, e
       else if (result.value !== true) return { matches: false };
     }
     if (problems.length === 0) return { matches: true };
-    return { error: problems.length === 1 ? (problems[0] as string) : `[${problems.join(", ")}]` };
+    return { error: joinErrors(problems) };
   };
   return { texts, evaluate };
 }

@@ -1,6 +1,6 @@
 /** The mode RBAC: allows what a role that is bound to the user allows, and has no opinion otherwise. Source: access-control §5.3, "RBAC". */
 import type { UserInfo } from "../../api/user.ts";
-import { quoteGo } from "../../lib/json/quote.ts";
+import { joinErrors, quoteGo } from "../../lib/json/quote.ts";
 import type { Authorizer } from "../contract.ts";
 import { noOpinion } from "../decisions.ts";
 import type { Binding, Grant, Policy, Role, Subject } from "./policy.ts";
@@ -14,18 +14,13 @@ export function rbacAuthorizer(policy: Policy): Authorizer {
       if (typeof role === "string") problems = (problems ?? new Set()).add(role);
       else if (roleAllows(role, request)) return { decision: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
     }
-    return problems === undefined ? noOpinion : { decision: "noOpinion", reason: `RBAC: ${aggregate([...problems])}` };
+    return problems === undefined ? noOpinion : { decision: "noOpinion", reason: `RBAC: ${joinErrors([...problems])}` };
   };
 }
 
 function roleAllows({ rules }: Role, request: RuleRequest): boolean {
   for (const rule of rules) if (ruleAllows(rule, request)) return true;
   return false;
-}
-
-/** As Go prints several errors in one. */
-export function aggregate(problems: readonly string[]): string {
-  return problems.length > 1 ? `[${problems.join(", ")}]` : (problems[0] ?? "");
 }
 
 /** All rules that are bound to the user, and what stood in the way of finding more. */

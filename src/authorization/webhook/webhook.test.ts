@@ -252,6 +252,21 @@ describe("when there is no answer", () => {
     assert.deepEqual(seen.events, ["w called: error", "w called: error", "w called: canceled"]);
   });
 
+  test("who went away is not asked for again", async () => {
+    let leave = (): void => {};
+    const waiting = {
+      onClose(run: () => void) {
+        leave = run;
+      },
+    };
+    const { authorize, seen } = webhook(() => {
+      leave();
+      return { status: 500, headers: {}, body: Buffer.from("") };
+    });
+    await authorize({ ...question, waiting });
+    assert.equal(seen.calls, 1);
+  });
+
   test("a mistake of ours is no answer", async () => {
     const { authorize } = webhook(() => {
       throw new TypeError("x");

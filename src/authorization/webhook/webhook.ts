@@ -29,7 +29,7 @@ export interface WebhookAuthorizerOptions {
 
 /** Before the second of five tries. */
 const initialDelayMs = 500;
-/** Of all tries together: no request waits longer. */
+/** Of all tries together, whoever waits. */
 const deadlineMs = 60_000;
 /** Bytes of what a request says from which on the answer is not kept: it may be one of very many. */
 const cachedBytesMax = 10_000;
@@ -65,13 +65,14 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     }
   }
 
-  async function ask(question: string, isCached: boolean): Promise<Decision> {
+  async function ask(question: string, attributes: AuthorizationAttributes): Promise<Decision> {
     const deadline = new AbortController();
     const { signal } = deadline;
     const clear = clock.after(deadlineMs, () => deadline.abort());
+    attributes.waiting?.onClose(() => deadline.abort());
     try {
       const status = await withBackoff({ initialDelayMs, clock, signal, ...(random && { random }) }, () => call(question, signal));
-      if (isCached) answers.keep(question, status, status.allowed ? authorizedTtlMs : unauthorizedTtlMs);
+      if (isCacheable(attributes)) answers.keep(question, status, status.allowed ? authorizedTtlMs : unauthorizedTtlMs);
       return decisionOf(status);
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
@@ -90,7 +91,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     if (decided !== undefined) return decided;
     const question = encodeReview(spec, version);
     const kept = answers.find(question);
-    return kept === undefined ? ask(question, isCacheable(attributes)) : decisionOf(kept);
+    return kept === undefined ? ask(question, attributes) : decisionOf(kept);
   };
 }
 

@@ -50,7 +50,7 @@ function fail(context: RequestContext, error: string): never {
   throw plainError(text);
 }
 
-export function attributesOf({ info, user }: RequestContext): AuthorizationAttributes {
+export function attributesOf({ info, user, exchange }: RequestContext): AuthorizationAttributes {
   return {
     user,
     verb: info.verb,
@@ -64,5 +64,6 @@ export function attributesOf({ info, user }: RequestContext): AuthorizationAttri
     name: info.name,
     fieldSelector: info.fieldSelector,
     labelSelector: info.labelSelector,
+    waiting: exchange,
   };
 }
