@@ -61,5 +61,13 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
     },
     show,
   );
-  return { ...metrics, authentication, tokens, serviceAccounts, health, admission: { ...admission, clock }, add: (collect) => void collectors.push(collect) };
+  return {
+    ...metrics,
+    authentication,
+    tokens,
+    serviceAccounts,
+    health,
+    admission: { ...admission, clock },
+    add: (collect) => void collectors.push(collect),
+  };
 }
