@@ -28,10 +28,8 @@ export class ConfigurationError extends Error {
 }
 
 /** What was collected, as upstream tells it at once: each text once. @returns undefined when there is nothing */
-export function aggregated({ causes }: FieldErrors): string | undefined {
-  const texts = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
-  if (texts.length === 0) return undefined;
-  return texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
+export function aggregated({ empty, text }: FieldErrors): string | undefined {
+  return empty ? undefined : text;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Expected refusals. Each becomes a `Status` object in respond.ts alone. Source: apimachinery's api/errors, resource-api §7. */
+import { joinErrors } from "../lib/json/quote.ts";
 import { formatGroupKind, formatGroupResource, type GroupResource } from "./object.ts";
 
 export interface StatusCause {
@@ -133,8 +134,7 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
 
 /** Validation failed. @param causes at least one, in upstream's order; the message joins them */
 export function invalid(group: string, kind: string, name: string, causes: readonly StatusCause[]): ApiError {
-  const parts = [...new Set(causes.map((cause) => `${cause.field}: ${cause.message}`))];
-  const joined = parts.length === 1 ? parts[0] : `[${parts.join(", ")}]`;
+  const joined = joinErrors(causes.map((cause) => `${cause.field}: ${cause.message}`));
   return new ApiError({
     code: 422,
     reason: "Invalid",

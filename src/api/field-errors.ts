@@ -2,7 +2,7 @@
 
 import { encodeAny } from "../lib/json/encode-any.ts";
 import { formatGoNumber, GoPrinted } from "../lib/json/go-value.ts";
-import { quoteGo } from "../lib/json/quote.ts";
+import { joinErrors, quoteGo } from "../lib/json/quote.ts";
 import type { StatusCause } from "./errors.ts";
 
 const bodyOfValue = (value: unknown): string => {
@@ -24,6 +24,11 @@ export class FieldErrors {
 
   get empty(): boolean {
     return this.causes.length === 0;
+  }
+
+  /** All of it as one text; empty when nothing is wrong. */
+  get text(): string {
+    return joinErrors(this.causes.map(({ field, message }) => `${field}: ${message}`));
   }
 
   /** @param path dotted, with `[index]` for lists and `[key]` for maps, such as `spec.containers[0].name` */

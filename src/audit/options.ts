@@ -1,4 +1,5 @@
 /** Upstream's defaults for auditing, and its complaints. Source: apiserver's options/audit.go. */
+import { joinErrors } from "../lib/json/quote.ts";
 import type { AuditBackendOptions, AuditLogOptions, AuditOptions, BatchOptions } from "./contract.ts";
 
 const modes = ["batch", "blocking", "blocking-strict"];
@@ -34,7 +35,7 @@ export function checkAuditOptions({ log, webhook }: AuditOptions): void {
     ...(log.path === undefined ? [] : [...backendProblems("log", log), ...logProblems(log)]),
     ...(webhook.configFile === undefined ? [] : backendProblems("webhook", webhook)),
   ];
-  if (problems.length > 0) throw new Error(problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`);
+  if (problems.length > 0) throw new Error(joinErrors(problems));
 }
 
 function backendProblems(plugin: string, { mode, batch, truncate, version }: AuditBackendOptions): string[] {

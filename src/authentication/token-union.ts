@@ -1,4 +1,5 @@
 /** Several kinds of tokens: the first that accepts decides. Source: access-control §5.1; apiserver's token union. */
+import { joinErrors } from "../lib/json/quote.ts";
 import type { TokenAnswer, TokenAuthenticator } from "./contract.ts";
 
 /** @returns the first acceptance, else all problems that were found, as one */
@@ -15,16 +16,11 @@ export function tokenUnion(authenticators: readonly TokenAuthenticator[]): Token
       if (answer !== undefined && "user" in answer) return answer;
       problems = withProblemOf(problems, answer);
     }
-    return problems.length === 0 ? undefined : { problem: formatProblems(problems) };
+    return problems.length === 0 ? undefined : { problem: joinErrors(problems) };
   };
   return (token, audiences) => next(token, audiences, 0, []);
 }
 
 function withProblemOf(problems: readonly string[], answer: TokenAnswer): readonly string[] {
-  return answer === undefined || !("problem" in answer) || problems.includes(answer.problem) ? problems : [...problems, answer.problem];
-}
-
-/** As Go's aggregated errors read. */
-function formatProblems(problems: readonly string[]): string {
-  return problems.length === 1 ? (problems[0] as string) : `[${problems.join(", ")}]`;
+  return answer === undefined || !("problem" in answer) ? problems : [...problems, answer.problem];
 }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { FeatureGates } from "../api/feature-gates.ts";
 import { readTable } from "../data/data-file.ts";
+import { joinErrors } from "../lib/json/quote.ts";
 import { parseBool } from "./parse-bool.ts";
 
 /** A row of src/data/gates.json. */
@@ -83,7 +84,7 @@ function checkNeeds(gates: readonly Gate[], enabled: ReadonlyMap<string, boolean
     const off = enabled.get(name) === true ? needs.filter((need) => enabled.get(need) !== true) : [];
     return off.length === 0 ? [] : [`${name} is enabled, but depends on features that are disabled: [${off.join(" ")}]`];
   });
-  if (problems.length > 0) throw new Error(problems.length > 1 ? `[${problems.join(", ")}]` : problems[0]);
+  if (problems.length > 0) throw new Error(joinErrors(problems));
 }
 
 function parsePairs(text: string): Map<string, boolean> {

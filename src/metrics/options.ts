@@ -39,8 +39,7 @@ export async function checkMetricsOptions(options: MetricsOptions): Promise<Read
   const manifest = allowLabelsManifest === undefined ? new Map<string, string>() : await readManifest(allowLabelsManifest, errors);
   if (allowLabels.size > 0 && allowLabelsManifest !== undefined)
     errors.invalid("metrics", Object.fromEntries(allowLabels), "cannot specify both allowListMapping and allowListMappingManifest");
-  const problems = errors.causes.map(({ field, message }) => `${field}: ${message}`);
-  if (problems.length > 0) throw new Error(problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`);
+  if (!errors.empty) throw new Error(errors.text);
   return allowLabels.size > 0 ? allowLabels : manifest;
 }
 

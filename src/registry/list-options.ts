@@ -1,7 +1,7 @@
 /** What the query of a list, a watch or a deletecollection asks for. Source: resource-api §4.3, §4.6, §4.7; upstream's ListOptions and its validation. */
 import { ApiError, badRequest, plainError, type StatusCause } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
-import { quoteGo } from "../lib/json/quote.ts";
+import { joinErrors, quoteGo } from "../lib/json/quote.ts";
 
 export interface ListOptions {
   /** `watch` was said; a path under `/watch/` watches without it. */
@@ -104,11 +104,11 @@ const int64Max = 2n ** 63n - 1n;
 
 /** The status that differences.md decides for combinations of options; upstream answers 422 with the same words. */
 function invalidOptions(causes: readonly StatusCause[]): ApiError {
-  const parts = causes.map(({ field, message }) => `${field}: ${message}`);
+  const text = joinErrors(causes.map(({ field, message }) => `${field}: ${message}`));
   return new ApiError({
     code: 400,
     reason: "BadRequest",
-    message: `ListOptions.meta.k8s.io "" is invalid: ${parts.length === 1 ? parts[0] : `[${parts.join(", ")}]`}`,
+    message: `ListOptions.meta.k8s.io "" is invalid: ${text}`,
     details: { group: "meta.k8s.io", kind: "ListOptions", causes: [...causes] },
   });
 }

@@ -4,7 +4,7 @@
  */
 import type { ApiError } from "../../api/errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { quoteGo } from "../../lib/json/quote.ts";
+import { joinErrors, quoteGo } from "../../lib/json/quote.ts";
 import { refusal } from "../refusal.ts";
 import type { FindObject, LookedUpKind, NodeWrite } from "./contract.ts";
 import { absent } from "./find-object.ts";
@@ -19,7 +19,7 @@ export async function checkAudience(write: NodeWrite, audiences: readonly string
   const [audience = ""] = audiences;
   const named = await namesAudience(find, pod, audience);
   if (named === true) return;
-  if (named.length > 0) throw refusal(attributes, `error validating audience ${quoteGo(audience)}: ${aggregate(named)}`);
+  if (named.length > 0) throw refusal(attributes, `error validating audience ${quoteGo(audience)}: ${joinErrors(named)}`);
   const { decision } = await needs.authorize(question(write, audience));
   if (decision === "allow") return;
   const why = `audience ${quoteGo(audience)} not found in pod spec volume, ${attributes.user.name} is not authorized to request tokens for this audience`;
@@ -98,10 +98,4 @@ async function driverOfClaim(find: FindObject, namespace: string, name: string):
 
 async function found(find: FindObject, kind: LookedUpKind, namespace: string, name: string): Promise<KubeObject | ApiError> {
   return (await find(kind, namespace, name)) ?? absent(kind, name);
-}
-
-/** As Go prints several errors in one; what is said twice stands once. */
-function aggregate(problems: readonly string[]): string {
-  const once = [...new Set(problems)];
-  return once.length > 1 ? `[${once.join(", ")}]` : (once[0] as string);
 }

@@ -5,13 +5,12 @@
 import { formatTime } from "../../api/clock.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { quoteGo } from "../../lib/json/quote.ts";
+import { joinErrors, quoteGo } from "../../lib/json/quote.ts";
 import { cloneJson, deepEqual } from "../../lib/json/values.ts";
 import { NotStructuralError, parseStructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { apiApproval, isProtectedGroup } from "./api-approval.ts";
 import { caBundleProblem } from "./ca-bundle.ts";
 import type { DefinitionNames, DefinitionSpec } from "./definition.ts";
-import { aggregate } from "./embedded-rules.ts";
 import { checkStructural } from "./structural-rules.ts";
 
 export interface Condition {
@@ -77,8 +76,7 @@ export function acceptNames(definition: KubeObject, used: UsedNames): NamesOutco
 }
 
 function alreadyInUse(names: readonly string[]): string {
-  const texts = [...new Set(names)].map((name) => `${quoteGo(name)} is already in use`);
-  return texts.length === 1 ? (texts[0] as string) : `[${texts.join(", ")}]`;
+  return joinErrors(names.map((name) => `${quoteGo(name)} is already in use`));
 }
 
 function setOrDelete<T extends object, K extends keyof T>(target: T, key: K, value: T[K] | undefined): void {
@@ -147,7 +145,7 @@ export function nonStructural(definition: KubeObject): Condition | undefined {
     checkStructural(source, `spec.versions[${index}].schema.openAPIV3Schema`, errors);
   }
   if (errors.empty) return undefined;
-  return { type: "NonStructuralSchema", status: "True", reason: "Violations", message: aggregate(errors) };
+  return { type: "NonStructuralSchema", status: "True", reason: "Violations", message: errors.text };
 }
 
 const approvalReasons = {

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../lib/structural-schema/json-object.ts";
 import { prune } from "../../lib/structural-schema/prune.ts";
 import { asResourceRoot, metaFields, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { valueValidator } from "../../lib/structural-schema/validate/value-validator.ts";
-import { aggregate, problemText, validateEmbedded } from "./embedded-rules.ts";
+import { problemText, validateEmbedded } from "./embedded-rules.ts";
 import { objectMetaSchema } from "./prune-defaults.ts";
 import type { RuleChecker } from "./rule-checker.ts";
 import { type Steps, surround } from "./surrounding.ts";
@@ -83,5 +83,5 @@ function checkMetadata(value: unknown, { root, steps }: Place, path: string, err
   if (problem !== undefined) return invalid(problemText(problem));
   const found = new FieldErrors();
   validateEmbedded(object, root, "", found);
-  return found.empty || invalid(aggregate(found));
+  return found.empty || invalid(found.text);
 }

@@ -67,14 +67,8 @@ function validateMetadata(metadata: unknown, path: string, errors: FieldErrors):
   for (const cause of found.causes) errors.causes.push({ ...cause, field: cause.field?.replace(/^metadata/, () => path) ?? path });
 }
 
-/** As Go prints a list of errors that is one error. */
-export function aggregate(errors: FieldErrors): string {
-  const texts = [...new Set(errors.causes.map(({ field, message }) => `${field}: ${message}`))];
-  return texts.length === 1 ? (texts[0] as string) : `[${texts.join(", ")}]`;
-}
-
 export function problemText({ path, value, detail }: { path: string; value: unknown; detail: string }): string {
   const errors = new FieldErrors();
   errors.invalid(path, value, detail);
-  return aggregate(errors);
+  return errors.text;
 }

@@ -25,6 +25,12 @@ export function quoteGoList(texts: readonly string[]): string {
   return `[${texts.map(quoteGo).join(" ")}]`;
 }
 
+/** Several errors as Go prints them when they are one: each text once, in brackets unless it is alone. Empty when there are none. */
+export function joinErrors(texts: readonly string[]): string {
+  const distinct = [...new Set(texts)];
+  return distinct.length > 1 ? `[${distinct.join(", ")}]` : (distinct[0] ?? "");
+}
+
 /** What Go's unicode.IsPrint says of one character. */
 export function isPrintable(character: string): boolean {
   return character === " " || printable.test(character);

@@ -1,6 +1,6 @@
 /** What contradicts itself in a kubeconfig, or cannot be read. Source: client-go's tools/clientcmd/validation.go. */
 import { readFile } from "node:fs/promises";
-import { quoteGo } from "../json/quote.ts";
+import { joinErrors, quoteGo } from "../json/quote.ts";
 import { type ClusterConfig, type ExecConfig, fileProblem, type UserConfig } from "./kubeconfig.ts";
 
 export async function userProblems(name: string, user: UserConfig): Promise<string[]> {
@@ -68,5 +68,5 @@ function execProblems(name: string, { authProvider }: UserConfig, { command, api
 /** @returns undefined when there is none */
 export function invalidConfiguration(problems: readonly string[]): Error | undefined {
   if (problems.length === 0) return undefined;
-  return new Error(`invalid configuration: ${problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`}`);
+  return new Error(`invalid configuration: ${joinErrors(problems)}`);
 }

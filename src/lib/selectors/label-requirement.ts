@@ -1,5 +1,5 @@
 /** What a label selector is made of. */
-import { quoteGo } from "../json/quote.ts";
+import { joinErrors, quoteGo } from "../json/quote.ts";
 import { keyProblems, valueProblems } from "./label-syntax.ts";
 import { SelectorError } from "./selector-error.ts";
 
@@ -28,7 +28,7 @@ export function labelRequirement(key: string, operator: LabelOperator, values: r
     ...(operator === "gt" || operator === "lt" ? values.map(numberProblem) : []),
     ...values.map((value, index) => invalid(`values[${index}][${key}]`, value, valueProblems(value))),
   ].filter((problem) => problem !== undefined);
-  if (problems.length > 0) throw new SelectorError(aggregate(problems));
+  if (problems.length > 0) throw new SelectorError(joinErrors(problems));
   return { key, operator, values: values.toSorted() };
 }
 
@@ -55,11 +55,6 @@ function countProblems(operator: LabelOperator, values: readonly string[]): stri
 
 function numberProblem(value: string, index: number): string | undefined {
   return isInt64(value) ? undefined : invalid(`values[${index}]`, value, ["for 'Gt', 'Lt' operators, the value must be an integer"]);
-}
-
-function aggregate(problems: readonly string[]): string {
-  const distinct = [...new Set(problems)];
-  return distinct.length === 1 ? (distinct[0] as string) : `[${distinct.join(", ")}]`;
 }
 
 /** Whether Go's ParseInt takes the text. */

@@ -60,9 +60,7 @@ function invalidTexts(field: "labels" | "annotations", texts: Record<string, str
   const errors = new FieldErrors();
   if (field === "labels") validateLabels(texts, "metadata.labels", errors);
   else validateAnnotations(texts, "metadata.annotation", errors); // As upstream names it.
-  const told = [...new Set(errors.causes.map(({ field: path, message }) => `${path}: ${message}`))];
-  if (told.length === 0) return undefined;
-  return told.length === 1 ? told[0] : `[${told.join(", ")}]`;
+  return errors.empty ? undefined : errors.text;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
