@@ -148,6 +148,23 @@ export function nonStructural(definition: KubeObject): Condition | undefined {
   return { type: "NonStructuralSchema", status: "True", reason: "Violations", message: errors.text };
 }
 
+/** Of this many definitions it is remembered. */
+const rememberedMax = 10_000;
+
+/** A large schema takes a while to go through, and its definition's status is looked at several times. @returns {@link nonStructural} with a memory */
+export function rememberedStructure(): (definition: KubeObject) => Condition | undefined {
+  const known = new Map<string, { readonly generation: unknown; readonly condition: Condition | undefined }>();
+  return (definition) => {
+    const { uid = "", generation } = definition.metadata;
+    const before = known.get(uid);
+    if (before !== undefined && generation !== undefined && before.generation === generation) return before.condition;
+    if (known.size >= rememberedMax) known.clear();
+    const condition = nonStructural(definition);
+    known.set(uid, { generation, condition });
+    return condition;
+  };
+}
+
 const approvalReasons = {
   approved: "ApprovedAnnotation",
   bypassed: "UnapprovedAnnotation",
@@ -165,11 +182,11 @@ export function approvalCondition(definition: KubeObject): Condition | undefined
 
 /**
  * The status as it should be, but for being served, which only who serves can say.
+ * @param structureOf {@link nonStructural}, or what remembers its answers
  * @returns undefined when it is so already
  */
-export function nextStatus(definition: KubeObject, used: UsedNames, now: number): KubeObject["status"] {
-  const next = cloneJson(definition);
-  next.status ??= {};
+export function nextStatus(definition: KubeObject, used: UsedNames, now: number, structureOf = nonStructural): KubeObject["status"] {
+  const next: KubeObject = { ...definition, status: cloneJson(definition.status ?? {}) };
   let changed = false;
   if (!deepEqual(definition.spec?.names, definition.status?.acceptedNames)) {
     const { acceptedNames, conditions } = acceptNames(definition, used);
@@ -177,7 +194,7 @@ export function nextStatus(definition: KubeObject, used: UsedNames, now: number)
     next.status.acceptedNames = acceptedNames;
     for (const condition of conditions) changed = setCondition(next, condition, now) || changed;
   }
-  const structure = nonStructural(definition);
+  const structure = structureOf(definition);
   if (structure !== undefined) changed = setCondition(next, structure, now) || changed;
   else if (findCondition(next, "NonStructuralSchema") !== undefined) {
     next.status.conditions = next.status.conditions.filter(({ type }: Condition) => type !== "NonStructuralSchema");

@@ -2,14 +2,15 @@
 
 import type { KubeObject } from "../../api/object.ts";
 import type { ResourceDefinition } from "../../resource/contract.ts";
-import { establish, isConditionTrue, nextStatus, setCondition, usedNames } from "./conditions.ts";
+import { establish, isConditionTrue, nextStatus, rememberedStructure, setCondition, type UsedNames, usedNames } from "./conditions.ts";
 import { type CustomDefinitionOptions, customDefinition } from "./custom-definition.ts";
 import { cleanupFinalizer } from "./custom-resource-definition.ts";
 
 export function customKinds(options: CustomDefinitionOptions) {
+  const structureOf = rememberedStructure();
   return {
     usedNames,
-    nextStatus,
+    nextStatus: (definition: KubeObject, used: UsedNames, now: number) => nextStatus(definition, used, now, structureOf),
     establish,
     isConditionTrue,
     setCondition,

@@ -5,7 +5,7 @@
 import { ApiError, notFound } from "../../api/errors.ts";
 import type { Logger } from "../../api/logger.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { deepEqual } from "../../lib/json/values.ts";
+import { cloneJson, deepEqual } from "../../lib/json/values.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { update } from "../../registry/update.ts";
 import type { MutableCatalog, Resolved, ResourceDefinition } from "../../resource/contract.ts";
@@ -73,6 +73,7 @@ class Definitions {
   readonly #kinds: InstalledKinds;
   /** By name, with their groups and accepted names: what names are decided by. */
   readonly #summaries = new Map<string, KubeObject>();
+  #last: { readonly entry: Entry; readonly definition: KubeObject } | undefined;
 
   constructor(options: DefinitionControllerOptions, target: Resolved) {
     this.#options = options;
@@ -95,7 +96,7 @@ class Definitions {
       prefix: form.prefix,
       clock: this.#options.registry.clock,
       set: (entry) => {
-        this.#note(this.#store.decode(entry));
+        this.#note(this.#read(entry));
         look(entry.index.name);
       },
       gone: ({ index }: Entry) => look(index.name),
@@ -120,20 +121,28 @@ class Definitions {
       this.#remove(name, look);
       return true;
     }
-    const definition = this.#store.decode(entry);
+    const definition = this.#read(entry);
     const now = registry.clock.now();
-    if (definition.metadata.deletionTimestamp !== undefined) return this.#finish(definition, now);
-    const status = rules.nextStatus(definition, rules.usedNames(this.#summaries.values(), definition.spec?.group ?? ""), now);
-    if (status !== undefined) {
-      await this.#write(definition, status);
-      this.#lookAtOthers(definition, look);
-      return true; // The change brings it back here.
-    }
-    if (!rules.isConditionTrue(definition, "NamesAccepted")) return true;
-    if (!this.#kinds.install(definition) || rules.isConditionTrue(definition, "Established")) return true;
-    const changed = rules.setCondition(definition, rules.establish(definition), now);
-    if (changed) await this.#write(definition, definition.status);
+    if (definition.metadata.deletionTimestamp !== undefined) return this.#finish(this.#store.decode(entry), now);
+    const accepted = rules.nextStatus(definition, rules.usedNames(this.#summaries.values(), definition.spec?.group ?? ""), now);
+    const wanted: KubeObject = { ...definition, status: accepted ?? cloneJson(definition.status) };
+    const isNew = this.#serve(wanted) && rules.setCondition(wanted, rules.establish(wanted), now);
+    if (accepted === undefined && !isNew) return true;
+    await this.#write(definition, wanted.status);
+    if (accepted !== undefined) this.#lookAtOthers(definition, look);
     return true;
+  }
+
+  /** @returns whether it is served from now on: who is told that it is established can use it at once */
+  #serve(definition: KubeObject): boolean {
+    const { rules } = this.#options;
+    return rules.isConditionTrue(definition, "NamesAccepted") && this.#kinds.install(definition) && !rules.isConditionTrue(definition, "Established");
+  }
+
+  /** What was read last is likely to be asked for next. @returns not to be changed */
+  #read(entry: Entry): KubeObject {
+    if (this.#last?.entry !== entry) this.#last = { entry, definition: this.#store.decode(entry) };
+    return this.#last.definition;
   }
 
   /** Deletes the objects of a definition that is to go, and then lets it go, saying so on the way. @returns whether it does */

@@ -1,5 +1,4 @@
 /** Which kinds of definitions are in the catalogue. */
-import { createHash } from "node:crypto";
 import type { KubeObject } from "../../api/object.ts";
 import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
 
@@ -19,7 +18,7 @@ export interface InstalledKinds {
 interface Installed {
   readonly definition: ResourceDefinition;
   /** Of what it was made from. */
-  readonly hash: string;
+  readonly state: string;
   readonly isTerminating: boolean;
 }
 
@@ -44,24 +43,23 @@ export function installedKinds({ catalog, customDefinition, release }: Installed
     find: (name) => installed.get(name)?.definition,
     install(definition) {
       const name = definition.metadata.name as string;
-      const hash = hashOf(definition);
+      const state = stateOf(definition);
       const isTerminating = definition.metadata.deletionTimestamp !== undefined;
       const known = installed.get(name);
-      if (known?.hash === hash && known.isTerminating === isTerminating) return true;
-      if (known?.hash !== hash) remove(name);
+      if (known?.state === state && known.isTerminating === isTerminating) return true;
+      if (known?.state !== state) remove(name);
       const made = customDefinition(definition);
       if (made === undefined || isBuiltIn(catalog, made)) return false;
       catalog.add(made);
-      installed.set(name, { definition: made, hash, isTerminating });
+      installed.set(name, { definition: made, state, isTerminating });
       return true;
     },
   };
 }
 
-function hashOf({ metadata, spec, status }: KubeObject): string {
-  const parts = [metadata.uid, spec, status?.acceptedNames];
-  const text = JSON.stringify(parts, (_key, value) => (typeof value === "bigint" ? `${value}n` : value));
-  return createHash("sha256").update(text).digest("base64");
+/** What it is made of is another one with every generation. */
+function stateOf({ metadata, status }: KubeObject): string {
+  return JSON.stringify([metadata.uid, metadata.generation, status?.acceptedNames]);
 }
 
 /** A definition cannot take the place of what the server has itself. */

@@ -67,7 +67,11 @@ export interface SchemaMap {
 
 /** By name, sorted, so that errors come in an order of their own (upstream's changes from call to call). */
 export function sortedSchemas(schemas: SchemaMap | undefined): [name: string, schema: JsonSchemaProps][] {
-  return schemas === undefined ? [] : Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (schemas === undefined) return [];
+  const entries = Object.entries(schemas);
+  // As what is stored is.
+  const isSorted = entries.every(([name], index) => index === 0 || (entries[index - 1] as [string, unknown])[0] < name);
+  return isSorted ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** What `items` says where it is a list of schemas, which no structural schema has. */
