@@ -30,7 +30,9 @@ export function bootstrapExpiration(secret: KubeObject): number | undefined {
   const text = bootstrapData(secret, "expiration").toString();
   if (text === "") return undefined;
   try {
-    return Date.parse(canonicalizeTime(text) ?? "") || Number.NEGATIVE_INFINITY;
+    const seconds = canonicalizeTime(text);
+    if (seconds === undefined) return Number.NEGATIVE_INFINITY;
+    return Date.parse(seconds) + Math.floor(Number(`0.${/[.,](\d+)/.exec(text)?.[1] ?? 0}`) * 1000);
   } catch (error) {
     if (error instanceof TimeError) return Number.NEGATIVE_INFINITY;
     throw error;

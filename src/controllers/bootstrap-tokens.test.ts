@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
+import { bootstrapExpiration, bootstrapGroups } from "../api/bootstrap-token.ts";
+import type { KubeObject } from "../api/object.ts";
 import { bootstrapTokenAuthenticator } from "../authentication/bootstrap-token.ts";
 import { liveObjects } from "../authentication/service-account/live-objects.ts";
 import { type ManualClock, manualClock } from "../testing/manual-clock.ts";
@@ -95,6 +97,48 @@ for (const [what, object, groups, bearer = token, namespace = "kube-system"] of 
       assert.deepEqual(user, groups && { name: "system:bootstrap:abcdef", uid: "", groups, extra: new Map() });
       assert.ok(answer === undefined || user !== undefined);
     }));
+}
+
+/** As cluster-bootstrap v0.36.0 says it at the start of 2026. */
+const expirations: [expiration: string, expired: boolean][] = [
+  ["2026-01-01T00:00:00Z", true],
+  ["2026-01-01T00:00:00.5Z", false],
+  ["2026-01-01t00:00:01z", true],
+  ["2026-1-1T00:00:01Z", true],
+  ["2026-01-01T0:00:01Z", false],
+  ["2026-01-01 00:00:01Z", true],
+  ["2026-01-01T00:00:60Z", true],
+  ["2026-01-01T24:00:00Z", true],
+  [" 2026-01-02T00:00:00Z", true],
+  ["2026-01-02T00:00:00Z\n", true],
+  ["2026-02-30T00:00:00Z", true],
+  ["2026-01-02T00:00:00+24:00", true],
+  ["9999-12-31T23:59:59Z", false],
+  ["0001-01-01T00:00:00Z", true],
+  ["2026-01-01T00:00:01,5Z", false],
+  ["2026-01-01T00:00:00+00:00", true],
+];
+for (const [expiration, expired] of expirations) {
+  test(`bootstrap tokens that expire at ${JSON.stringify(expiration)}`, () => {
+    const at = bootstrapExpiration(secret({ ...whole, expiration }) as unknown as KubeObject);
+    assert.equal(startMs >= (at ?? Number.POSITIVE_INFINITY), expired);
+  });
+}
+
+const extraGroups: [groups: string, want: string[] | undefined][] = [
+  ["system:bootstrappers:a", ["system:bootstrappers", "system:bootstrappers:a"]],
+  ["system:bootstrappers:-", undefined],
+  ["system:bootstrappers::", undefined],
+  ["system:bootstrappers:a:", undefined],
+  ["system:bootstrappers:A", undefined],
+  ["", ["system:bootstrappers"]],
+  [",", undefined],
+  ["system:bootstrappers:a,", undefined],
+  ["system:bootstrappers", undefined],
+];
+for (const [groups, want] of extraGroups) {
+  test(`bootstrap tokens with the groups ${JSON.stringify(groups)}`, () =>
+    assert.deepEqual(bootstrapGroups(secret({ ...whole, [extra]: groups }) as unknown as KubeObject), want));
 }
 
 test("bootstrap tokens: an acceptance that is kept ends with any change of the secret", () =>
@@ -205,6 +249,11 @@ test("the bootstrap signer signs with each token that is for this, as long as it
       object.data.kubeconfig = "cönfig";
     });
     await becomes(signed("cönfig", "aaaaaa", "bbbbbb"));
+    // As cluster-bootstrap v0.36.0 signs.
+    assert.equal(
+      signature("cönfig\n", "abcdef", "0123456789abcdef"),
+      "eyJhbGciOiJIUzI1NiIsImtpZCI6ImFiY2RlZiJ9..bENzVAtZkUmPhhKUExtu1jceKHGIt_z33_DBCUTECJs",
+    );
     await memory.change(configMaps, "cluster-info", (object) => {
       object.data[key("aaaaaa")] = "forged";
     });
