@@ -1,6 +1,5 @@
 /** A chain: the first authorizer that allows or denies decides; none is a refusal. Source: access-control §5.3. */
 import { joinErrors } from "../lib/json/quote.ts";
-import { joinErrors } from "../lib/json/quote.ts";
 import type { AuthorizationAttributes, Authorizer, Decision, DecisionCounts } from "./contract.ts";
 import { noOpinion } from "./decisions.ts";
 

@@ -2,7 +2,6 @@
 import { aggregated, ConfigurationError, decodeConfiguration } from "../../api/configuration-file.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import { joinErrors } from "../../lib/json/quote.ts";
-import { joinErrors } from "../../lib/json/quote.ts";
 import type { AuthorizationConfiguration, AuthorizerConfiguration, AuthorizerType } from "./contract.ts";
 import { type AuthorizationFile, authorizationKinds } from "./schema.ts";
 import { checkAuthorizers } from "./validate.ts";

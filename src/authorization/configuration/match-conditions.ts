@@ -6,7 +6,6 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import { type ReviewSpec, reviewExpressions, reviewValue } from "../../cel-environment/index.ts";
 import { boolType } from "../../lib/cel/index.ts";
 import { joinErrors } from "../../lib/json/quote.ts";
-import { joinErrors } from "../../lib/json/quote.ts";
 
 /** `error`: some conditions could not be evaluated, and none was false. */
 export type Match = { readonly matches: boolean; readonly error?: undefined } | { readonly error: string };
