@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { gunzipSync } from "node:zlib";
 import type { Logger } from "../api/logger.ts";
 import type { MetricsOptions } from "../metrics/contract.ts";
 import { defaultMetricsOptions } from "../metrics/options.ts";
@@ -95,6 +96,15 @@ test("feature gates", async () => {
   const text = await scrape();
   assert.equal(seriesValue(text, 'kubernetes_feature_enabled{name="WatchList",stage="BETA"}'), 1);
   assert.equal(seriesValue(text, 'kubernetes_feature_enabled{name="CBORServingAndStorage",stage="ALPHA"}'), 0);
+});
+
+test("many metrics are compressed for who takes that", async () => {
+  for (const resource of ["pods", "secrets", "services", "nodes", "events", "endpoints", "configmaps", "limitranges"])
+    for (const path of [resource, `${resource}/x`, `namespaces/default/${resource}`, `namespaces/default/${resource}/x/status`])
+      for (const method of ["GET", "PUT", "DELETE", "PATCH", "POST"]) await admin.send({ method, path: `/api/v1/${path}` });
+  const { headers, bytes } = await admin.send({ path: "/metrics", headers: { "accept-encoding": "gzip" } });
+  assert.equal(headers["content-encoding"], "gzip");
+  assert.ok(gunzipSync(bytes).length > 128 << 10);
 });
 
 test("what came of health checks", async () => {

@@ -29,3 +29,16 @@ export function certificateMetrics(clock: Clock): CertificateMetrics {
     ],
   };
 }
+
+/** @param errors so far. Source: apiserver's endpoints/metrics */
+export function handshakeMetrics(errors: () => number): () => Metric[] {
+  return () => [
+    {
+      name: "apiserver_tls_handshake_errors_total",
+      type: "counter",
+      stability: "ALPHA",
+      help: "Connections that ended in their TLS handshake.",
+      samples: [{ suffix: "", labels: "", value: errors() }],
+    },
+  ];
+}

@@ -3,6 +3,7 @@ import type { Clock } from "../api/clock.ts";
 import { formatGroupResource, type GroupResource } from "../api/object.ts";
 import type { AuditCounts } from "../audit/contract.ts";
 import type { RequestContext } from "../http/contract.ts";
+import { gzipThresholdBytes, respondGzipped } from "../http/representation/gzip.ts";
 import { auditMetrics } from "./audit-metrics.ts";
 import { expositionType, formatLabels, formatMetrics, type Metric } from "./exposition.ts";
 import { processMetrics, processStart } from "./process-metrics.ts";
@@ -41,14 +42,16 @@ export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowM
   const requests = requestMetrics(clock);
   const watches = watchMetrics();
   const startedAt = clock.now() / 1000 - process.uptime();
-  const answer = ({ exchange, auditId }: RequestContext, metrics: Metric[]): void => {
+  const answer = ({ exchange, auditId, gzip }: RequestContext, metrics: Metric[]): void => {
     const headers = {
       "audit-id": auditId,
       "cache-control": "no-cache, private",
       "content-type": expositionType,
       "process-start-time-unix": String(Math.floor(startedAt)),
     };
-    exchange.respond(200, headers, Buffer.from(formatMetrics(metrics.sort(byName))));
+    const body = Buffer.from(formatMetrics(metrics.sort(byName)));
+    if (gzip && body.length > gzipThresholdBytes) respondGzipped(exchange, 200, headers, body);
+    else exchange.respond(200, headers, body);
   };
   return {
     requests,

@@ -11,7 +11,7 @@ import { admissionMetrics } from "./admission-metrics.ts";
 import { auditMetrics } from "./audit-metrics.ts";
 import { authenticationMetrics } from "./authentication-metrics.ts";
 import { authorizationMetrics } from "./authorization-metrics.ts";
-import { certificateMetrics } from "./certificate-metrics.ts";
+import { certificateMetrics, handshakeMetrics } from "./certificate-metrics.ts";
 import { conversionMetrics } from "./conversion-metrics.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { featureMetrics } from "./feature-metrics.ts";
@@ -107,7 +107,14 @@ async function everyMetric(): Promise<Metric[]> {
   const others = [admission, health, certificates, serviceAccountMetrics(), authentication, authorization, conversion, jwt, tokens].flatMap((part) =>
     part.collect(),
   );
-  return [...all, ...others, ...reloads, ...auditMetrics(counts), featureMetrics([{ name: "A", stage: "BETA" }], { enabled: () => true })];
+  return [
+    ...all,
+    ...others,
+    ...handshakeMetrics(() => 1)(),
+    ...reloads,
+    ...auditMetrics(counts),
+    featureMetrics([{ name: "A", stage: "BETA" }], { enabled: () => true }),
+  ];
 }
 
 const labelNames = (labels: string): string[] => [...labels.matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)].map(([, name]) => name as string);
