@@ -34,6 +34,7 @@ import { isWatchTarget } from "./http/request-info.ts";
 import { sendError } from "./http/respond.ts";
 import { createServe, requestTimedOut } from "./http/serve.ts";
 import { addressAt, parseIpRange } from "./lib/ip-range/ip-range.ts";
+import { handshakeMetrics } from "./metrics/certificate-metrics.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 import type { RegistryContext } from "./registry/contract.ts";
 import { builtinDefinitions, builtinVersions } from "./resource/builtin-definitions.ts";
@@ -147,6 +148,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     logger,
   });
   undo.push(() => listener.close());
+  metrics.add(handshakeMetrics(() => listener.handshakeErrors));
 
   await ensureBootState(registry, { ...options, advertiseAddress: advertisedAddress(options), port: listener.port });
   await ensureRbacPolicy(registry);

@@ -306,6 +306,10 @@ describe("versions, suites and names", () => {
     tls13.destroy();
     await assert.rejects(connect({ maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-AES256-GCM-SHA384" }));
     await assert.rejects(connect({ ecdhCurve: "X25519" }));
+    const admin = rawClient(server.kubeconfig);
+    const [, errors] = /^apiserver_tls_handshake_errors_total (\d+)$/m.exec((await admin.send({ path: "/metrics" })).text) ?? [];
+    assert.ok(Number(errors) >= 2, errors);
+    admin.close();
   });
 });
 

@@ -26,6 +26,8 @@ export interface ListenOptions {
 
 export interface Listener {
   readonly port: number;
+  /** Connections that came to nothing before they could speak HTTP, so far. */
+  readonly handshakeErrors: number;
   /**
    * New connections get the new certificates. Those there keep theirs, but for those whose client certificate was found wrong: they end after what
    * is under way, for another handshake may find it right.
@@ -58,7 +60,10 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const sockets = new Set<Socket>();
   const { tls: tlsLimits = defaultTlsLimits } = options;
   const accept = (socket: tls.TLSSocket): void => (socket.alpnProtocol === "h2" ? http2 : http1).accept(socket);
-  let handshakes = openHandshakes(secureContexts(options.serving, tlsLimits), { handshakeMs: limits.handshakeMs, accept });
+  let handshakeErrors = 0;
+  const open = (serving: ServingMaterial): Handshakes =>
+    openHandshakes(secureContexts(serving, tlsLimits), { handshakeMs: limits.handshakeMs, accept, failed: () => void handshakeErrors++ });
+  let handshakes = open(options.serving);
   const server = net.createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs });
   server.maxConnections = limits.connectionsMax;
   server.on("connection", (socket: Socket) => {
@@ -71,8 +76,11 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   server.on("error", (error) => options.logger.error("a connection could not be accepted", { err: error }));
   return {
     port: (server.address() as AddressInfo).port,
+    get handshakeErrors() {
+      return handshakeErrors;
+    },
     replaceCertificates(serving) {
-      handshakes = openHandshakes(secureContexts(serving, tlsLimits), { handshakeMs: limits.handshakeMs, accept });
+      handshakes = open(serving);
       http1.dropRefused();
       http2.dropRefused();
     },
@@ -108,10 +116,11 @@ interface Handshakes {
 interface HandshakeOptions {
   readonly handshakeMs: number;
   readonly accept: (socket: tls.TLSSocket) => void;
+  readonly failed: () => void;
 }
 
 /** Servers of TLS that never listen themselves: one for all clients, and one for each address that has a certificate of its own. */
-function openHandshakes({ main, mainContext, byAddress, forName }: SecureContexts, { handshakeMs, accept }: HandshakeOptions): Handshakes {
+function openHandshakes({ main, mainContext, byAddress, forName }: SecureContexts, { handshakeMs, accept, failed }: HandshakeOptions): Handshakes {
   const choose = (otherwise: tls.SecureContext | undefined): tls.TlsOptions["SNICallback"] => {
     return (name, done) => done(null, forName?.(name) ?? otherwise);
   };
@@ -126,7 +135,10 @@ function openHandshakes({ main, mainContext, byAddress, forName }: SecureContext
       ...(forName !== undefined && { SNICallback: choose(secureOptions === main ? undefined : mainContext) }),
     });
     // Clients that hang up, stall or do not trust us are no news.
-    server.on("tlsClientError", (_error, socket) => socket.destroy());
+    server.on("tlsClientError", (_error, socket) => {
+      failed();
+      socket.destroy();
+    });
     server.on("secureConnection", accept);
     return server;
   };
