@@ -61,6 +61,7 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
 
   ["verbose health: livez", { path: "/livez?verbose" }, 200, /\nhealthz check passed\n$/],
   ["verbose health: readyz", { path: "/readyz?verbose" }, 200, /\nhealthz check passed\n$/],
+  ["deprecated metrics", { path: "/metrics" }, 200, /^# HELP apiserver_storage_objects \[STABLE\] \(Deprecated from 1\.34\) /m],
   ["verbose health: healthz", { path: "/healthz?verbose" }, 200, /\nhealthz check passed\n$/],
 
   [
