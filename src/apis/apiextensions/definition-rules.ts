@@ -18,6 +18,7 @@ import {
   type VersionParts,
 } from "./definition.ts";
 import { goPointer, goSchema, goVersions, isFieldSet, schemaFields } from "./go-form.ts";
+import { inTurns } from "./in-turns.ts";
 import { checkNames } from "./names-rules.ts";
 import type { RuleChecker } from "./rule-checker.ts";
 import { checkSchema } from "./schema-rules.ts";
@@ -26,26 +27,42 @@ import { createRequirements, type Requirements, updateRequirements } from "./tol
 import { checkColumn, checkSelectableFields, checkSubresources, deprecationWarningProblems } from "./version-rules.ts";
 
 /** @param definition with defaults and a status @param ruleChecker undefined: rules are not compiled */
-export function checkDefinition(definition: KubeObject, ruleChecker: RuleChecker | undefined, errors: FieldErrors): void {
+export function checkDefinition(definition: KubeObject, ruleChecker: RuleChecker | undefined, errors: FieldErrors): void | Promise<void> {
+  return inTurns(newSteps(definition, ruleChecker, errors), schemasOf(liftSpec(definition.spec ?? {})));
+}
+
+function* newSteps(definition: KubeObject, ruleChecker: RuleChecker | undefined, errors: FieldErrors): Generator<void> {
   const { metadata, spec = {}, status = {} } = definition;
   const name = `${spec.names?.plural ?? ""}.${spec.group ?? ""}`;
   for (const field of ["generateName", "name"] as const) {
     const text = metadata[field] ?? "";
     if (text !== "" && text !== name) errors.invalid(`metadata.${field}`, text, 'must be spec.names.plural+"."+spec.group');
   }
-  new DefinitionRules(liftSpec(spec), createRequirements, ruleChecker, errors).checkSpec();
+  yield;
+  yield* new DefinitionRules(liftSpec(spec), createRequirements, ruleChecker, errors).checkSpec();
   checkStatus(status, spec, errors);
   checkApproval(definition, undefined, errors);
   if (spec.preserveUnknownFields === true) refusePreserveUnknownFields(errors);
 }
 
 /** @param old as it is stored */
-export function checkDefinitionUpdate(definition: KubeObject, old: KubeObject, ruleChecker: RuleChecker | undefined, errors: FieldErrors): void {
+export function checkDefinitionUpdate(
+  definition: KubeObject,
+  old: KubeObject,
+  ruleChecker: RuleChecker | undefined,
+  errors: FieldErrors,
+): void | Promise<void> {
+  return inTurns(updateSteps(definition, old, ruleChecker, errors), schemasOf(liftSpec(definition.spec ?? {})));
+}
+
+function* updateSteps(definition: KubeObject, old: KubeObject, ruleChecker: RuleChecker | undefined, errors: FieldErrors): Generator<void> {
+  yield;
   const { spec = {}, status = {} } = definition;
   const oldSpec: DefinitionSpec = old.spec ?? {};
   const lifted = liftSpec(spec);
   const requirements = updateRequirements(lifted, liftSpec(oldSpec), old.status ?? {});
-  new DefinitionRules(lifted, requirements, ruleChecker, errors).checkSpec();
+  yield;
+  yield* new DefinitionRules(lifted, requirements, ruleChecker, errors).checkSpec();
   if (requirements.immutableNames) {
     checkImmutable(spec.scope ?? "", oldSpec.scope ?? "", "spec.scope", errors);
     checkImmutable(spec.names?.kind ?? "", oldSpec.names?.kind ?? "", "spec.names.kind", errors);
@@ -111,7 +128,7 @@ class DefinitionRules {
     this.#requirements = { ...requirements, structural: requirements.structural || mustBeStructural(lifted) };
   }
 
-  checkSpec(): void {
+  *checkSpec(): Generator<void> {
     this.#checkGroup();
     this.#checkScope();
     this.#checkSchemasThere();
@@ -119,11 +136,11 @@ class DefinitionRules {
     if (this.#spec.preserveUnknownFields === true && schemasOf(this.#lifted).some(hasDefaults)) {
       errors.invalid("spec.preserveUnknownFields", true, "must be false in order to use defaults in the schema");
     }
-    this.#checkVersions();
+    yield* this.#checkVersions();
     const { names = {}, conversion } = this.#spec;
     for (const name of ["plural", "singular", "kind", "listKind"] as const) if (!names[name]) errors.required(`spec.names.${name}`);
     checkNames(names, "spec.names", errors);
-    this.#checkCommon();
+    yield* this.#checkCommon();
     if (conversion === undefined) return;
     if (conversion.strategy !== "None" && this.#spec.preserveUnknownFields === true) {
       errors.invalid("spec.conversion.strategy", conversion.strategy ?? "", "must be None if spec.preserveUnknownFields is true");
@@ -158,9 +175,9 @@ class DefinitionRules {
     }
   }
 
-  #checkVersions(): void {
+  *#checkVersions(): Generator<void> {
     const { versions } = this.#lifted;
-    for (const [index, version] of versions.entries()) this.#checkVersion(version, index);
+    for (const [index, version] of versions.entries()) yield* this.#checkVersion(version, index);
     const names = versions.map(({ name = "" }) => name);
     const shown = (): unknown => (this.#spec.versions === undefined ? null : goVersions(versions));
     if (new Set(names).size < names.length) this.#errors.invalid("spec.versions", shown(), "must contain unique version names");
@@ -172,7 +189,7 @@ class DefinitionRules {
     if (problems.length > 0) this.#errors.invalid("spec.version", first, problems.join(","));
   }
 
-  #checkVersion(version: DefinitionVersion, index: number): void {
+  *#checkVersion(version: DefinitionVersion, index: number): Generator<void> {
     const { name = "", deprecated, deprecationWarning } = version;
     const path = `spec.versions[${index}]`;
     const problems = dns1035LabelProblems(name);
@@ -184,21 +201,21 @@ class DefinitionRules {
     const { subresources } = this.#lifted.common.subresources
       ? this.#lifted.common
       : (this.#lifted.versions.find((other) => other.name === version.name) ?? {});
-    this.#checkSection({ path, parts: version, schemaPath: `${path}.schema`, version: name, hasStatus: subresources?.status !== undefined });
+    yield* this.#checkSection({ path, parts: version, schemaPath: `${path}.schema`, version: name, hasStatus: subresources?.status !== undefined });
     this.#checkSelectable(version, { path, version: name, missing: "may only be set when `version.schema.openAPIV3Schema` is not included" });
   }
 
-  #checkCommon(): void {
+  *#checkCommon(): Generator<void> {
     const { common, versions } = this.#lifted;
     const hasStatus = [common, ...versions].some(({ subresources }) => subresources?.status !== undefined);
     const version = versions[0]?.name ?? "";
-    this.#checkSection({ path: "spec", parts: common, schemaPath: "spec.validation", version, hasStatus });
+    yield* this.#checkSection({ path: "spec", parts: common, schemaPath: "spec.validation", version, hasStatus });
     this.#checkSelectable(common, { path: "spec", version: "", missing: "may only be set when validations.schema is included" });
   }
 
-  #checkSection({ path, parts, schemaPath, version, hasStatus }: Section): void {
+  *#checkSection({ path, parts, schemaPath, version, hasStatus }: Section): Generator<void> {
     const { schema, subresources, additionalPrinterColumns = [] } = parts;
-    if (schema?.openAPIV3Schema !== undefined) this.#checkSchema(schema.openAPIV3Schema, { path: schemaPath, version, hasStatus });
+    if (schema?.openAPIV3Schema !== undefined) yield* this.#checkSchema(schema.openAPIV3Schema, { path: schemaPath, version, hasStatus });
     if (subresources !== undefined) checkSubresources(subresources, `${path}.subresources`, this.#errors);
     for (const [index, column] of additionalPrinterColumns.entries()) {
       checkColumn(column, `${path}.additionalPrinterColumns[${index}]`, this.#errors);
@@ -221,27 +238,32 @@ class DefinitionRules {
     }
   }
 
-  #checkSchema(schema: JsonSchemaProps, { path, version, hasStatus }: { path: string; version: string; hasStatus: boolean }): void {
+  *#checkSchema(schema: JsonSchemaProps, { path, version, hasStatus }: { path: string; version: string; hasStatus: boolean }): Generator<void> {
     const errors = new FieldErrors(); // Of this schema alone.
     const schemaPath = `${path}.openAPIV3Schema`;
     if (hasStatus) checkRootWithStatus(schema, path, errors);
     if (schema.nullable === true) errors.forbidden(`${schemaPath}.nullable`, "nullable cannot be true at the root");
     const structure = this.#requirements.structural ? structureOf(schema) : undefined;
-    const hasRules = typeof structure === "object" && this.#checkStructure(schema, structure, schemaPath, errors);
+    yield;
+    const hasRules = typeof structure === "object" && (yield* this.#checkStructure(schema, structure, schemaPath, errors));
+    yield;
     checkSchema(schema, schemaPath, this.#requirements, errors);
+    yield;
     if (errors.empty && typeof structure === "string") errors.invalid(schemaPath, "", structure);
     if (hasRules) {
       const { stored, unchangedSchemas } = this.#requirements;
       this.#ruleChecker?.checkRules(schema, schemaPath, errors, { stored, isUnchanged: unchangedSchemas.has(version) });
     }
     this.#errors.causes.push(...errors.causes);
+    yield;
   }
 
   /** @returns whether it keeps the rules, so that expressions can be typed by it */
-  #checkStructure(schema: JsonSchemaProps, structure: StructuralSchema, path: string, errors: FieldErrors): boolean {
+  *#checkStructure(schema: JsonSchemaProps, structure: StructuralSchema, path: string, errors: FieldErrors): Generator<void, boolean> {
     const before = errors.causes.length;
     checkStructural(schema, path, errors);
     if (errors.causes.length > before) return false;
+    yield;
     checkDefaults(structure, path, { requirePruned: this.#requirements.prunedDefaults, ruleChecker: this.#ruleChecker }, errors);
     return errors.causes.length === before;
   }
