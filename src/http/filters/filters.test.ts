@@ -6,6 +6,7 @@ import type { UserInfo } from "../../api/user.ts";
 import { bearerTokenAuthenticator } from "../../authentication/bearer-token.ts";
 import { clientCertificateAuthenticator } from "../../authentication/client-certificate.ts";
 import type { Authenticator } from "../../authentication/contract.ts";
+import { isCredentialHeader } from "../../authentication/credential-headers.ts";
 import { tokenFileAuthenticator } from "../../authentication/token-file.ts";
 import { authenticate } from "../../authentication/union.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
@@ -26,6 +27,7 @@ import type { Exchange, PeerCertificate, RequestContext, WebSocketRequest } from
 import { requestInfo } from "../request-info.ts";
 import { authenticationFilter } from "./authentication.ts";
 import { authorizationFilter } from "./authorization.ts";
+import { impersonationFilter } from "./impersonation.ts";
 
 const nobody: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
 const user = (name: string, ...groups: string[]): UserInfo => ({ ...nobody, name, groups });
@@ -110,6 +112,50 @@ for (const [what, { certificate: peerCertificate, headers = {}, bearerTokens, an
     else assert.deepEqual([refused, context.user], [undefined, want]);
   });
 }
+
+const proxies = {
+  clientCaFile: undefined,
+  allowedNames: [],
+  usernameHeaders: ["X-Name"],
+  uidHeaders: ["X-Remote-Uid", "X-Uid"],
+  groupHeaders: ["X-Groups"],
+  extraHeaderPrefixes: ["X-More-"],
+};
+const forgottenRows: [what: string, headers: readonly string[], kept: readonly string[]][] = [
+  ["a token", ["accept", "Authorization"], ["accept"]],
+  ["a proxy's headers, as everybody calls them", ["X-Remote-User", "x-remote-uid", "x-remote-GROUP", "x-remote-extra-a"], []],
+  ["a proxy's headers, as the options call them", ["x-NAME", "X-Uid", "x-groups", "x-more-a", "x-mor", "x-name2"], ["x-mor", "x-name2"]],
+  [
+    "nothing of this",
+    ["accept", "user-agent", "x-forwarded-for", "impersonate-user"],
+    ["accept", "user-agent", "x-forwarded-for", "impersonate-user"],
+  ],
+];
+for (const [what, names, kept] of forgottenRows) {
+  test(`once a caller is known the request has no more: ${what}`, async () => {
+    let left = names;
+    const forgetHeaders = (isMeant: (name: string) => boolean): void => {
+      left = left.filter((name) => !isMeant(name.toLowerCase()));
+    };
+    const context = contextOf({ rawHeaders: names.flatMap((name) => [name, "x"]), forgetHeaders });
+    await authenticationFilter(() => anonymous, { isCredential: isCredentialHeader(proxies), endUnknown: false })(context);
+    assert.deepEqual(left, kept);
+  });
+}
+
+test("once a caller has become another the request does not ask for it any more", async () => {
+  const rawHeaders = ["Impersonate-User", "ann", "IMPERSONATE-Group", "a", "impersonate-extra-b", "c", "x-impersonate", "d"];
+  let kept = rawHeaders.filter((_, at) => at % 2 === 0);
+  const forgetHeaders = (isMeant: (name: string) => boolean): void => {
+    kept = kept.filter((name) => !isMeant(name.toLowerCase()));
+  };
+  for (const decision of ["deny", "allow"] as const) {
+    const filter = impersonationFilter(() => ({ decision, reason: "" }), { constrained: false });
+    const status = await refusalOf(() => filter(contextOf({ rawHeaders, forgetHeaders })));
+    assert.deepEqual([status?.code, kept.length], decision === "deny" ? [403, 4] : [undefined, 1]);
+  }
+  assert.deepEqual(kept, ["x-impersonate"]);
+});
 
 const policy = new Policy();
 for (const { namespace, object } of bootstrapPolicy(parseFeatureGates("").gates)) {
