@@ -57,10 +57,13 @@ async function openSinks({ log, webhook }: AuditOptions, hasPolicy: boolean, nee
   return [...(writer === undefined ? [] : [logSink(writer, log, needs)]), ...(client === undefined ? [] : [webhookSink(client, webhook, needs)])];
 }
 
+/** What a webhook answers is not looked at; some 64 answers may come at a time. */
+const answerBytesMax = 1 << 20;
+
 /** It connects when there is something to post. */
 async function openClient(configFile: string, { clock }: AuditNeeds): Promise<WebhookClient> {
   try {
-    return webhookClient(await readWebhookKubeconfig(configFile), { clock, userAgent: "kube-apiserver" });
+    return webhookClient(await readWebhookKubeconfig(configFile), { clock, userAgent: "kube-apiserver", answerBytesMax });
   } catch (error) {
     throw new Error(`initializing audit webhook: ${messageOf(error)}`);
   }
