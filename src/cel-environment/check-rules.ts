@@ -39,10 +39,15 @@ export interface Expressions {
  * @param path of the schema, such as `spec.versions[0].schema.openAPIV3Schema`
  */
 export function checkRules(schema: JsonSchema, path: string, errors: FieldErrors, options: CheckOptions = {}): void {
+  for (const _ of ruleSteps(schema, path, errors, options));
+}
+
+/** {@link checkRules}, a hundred rules or so at a time. */
+export function* ruleSteps(schema: JsonSchema, path: string, errors: FieldErrors, options: CheckOptions = {}): Generator<void> {
   const before = errors.causes.map((cause) => cause.field ?? "");
   const costs = new RuleCosts();
   const root: Place = { schema, path, isRoot: true, parentType: undefined, isInScope: false, cardinality: 1n, uncorrelatable: undefined };
-  new Checker({ errors, costs, options, isBroken: (at) => before.some((field) => isWithin(at, field)) }).node(root);
+  yield* new Checker({ errors, costs, options, isBroken: (at) => before.some((field) => isWithin(at, field)) }).node(root);
   costs.report(path, errors);
 }
 
@@ -85,37 +90,41 @@ interface Shared {
   readonly isBroken: (path: string) => boolean;
 }
 
+/** Rules of a step. */
+const stepMax = 100;
+
 class Checker {
   readonly #shared: Shared;
+  #checked = 0;
 
   constructor(shared: Shared) {
     this.#shared = shared;
   }
 
-  node(place: Place): void {
+  *node(place: Place): Generator<void> {
     const { schema, path } = place;
     const rules = rulesOf(schema);
     const isInScope = place.isInScope || rules.length > 0;
     const type = place.parentType ?? (isInScope ? declTypeOfSchema(schema, place.isRoot || isEmbeddedResource(schema)) : undefined);
     const elements = maxElements(schema);
     const cardinality = place.cardinality === undefined || elements === undefined ? undefined : timesSaturated(place.cardinality, elements);
-    const child = (within: JsonSchema, at: string, parentType: DeclType | undefined, uncorrelatable: string | undefined): void =>
+    const child = (within: JsonSchema, at: string, parentType: DeclType | undefined, uncorrelatable: string | undefined): Generator<void> =>
       this.node({ schema: within, path: at, isRoot: false, parentType, isInScope, cardinality, uncorrelatable });
     const element = type?.kind === "list" || type?.kind === "map" ? type.element : undefined;
     const values = valuesOf(schema);
-    if (values !== undefined) child(values, `${path}.additionalProperties`, element, place.uncorrelatable);
+    if (values !== undefined) yield* child(values, `${path}.additionalProperties`, element, place.uncorrelatable);
     for (const [name, property] of propertiesOf(schema) ?? []) {
       const written = escapeName(name);
       const fieldType = type?.kind === "object" && written !== undefined ? type.fields.get(written) : undefined;
       const isCorrelatable = [undefined, "granular", "atomic"].includes(schema["x-kubernetes-map-type"]);
-      child(property, `${path}.properties[${name}]`, fieldType, place.uncorrelatable ?? (isCorrelatable ? undefined : path));
+      yield* child(property, `${path}.properties[${name}]`, fieldType, place.uncorrelatable ?? (isCorrelatable ? undefined : path));
     }
     const isKeyed = schema["x-kubernetes-list-type"] === "map";
-    if (schema.items !== undefined) child(schema.items, `${path}.items`, element, place.uncorrelatable ?? (isKeyed ? undefined : path));
-    if (rules.length > 0 && !this.#shared.isBroken(path)) this.#rules(place, rules, type);
+    if (schema.items !== undefined) yield* child(schema.items, `${path}.items`, element, place.uncorrelatable ?? (isKeyed ? undefined : path));
+    if (rules.length > 0 && !this.#shared.isBroken(path)) yield* this.#rules(place, rules, type);
   }
 
-  #rules(place: Place, rules: readonly ValidationRule[], type: DeclType | undefined): void {
+  *#rules(place: Place, rules: readonly ValidationRule[], type: DeclType | undefined): Generator<void> {
     const { errors, options } = this.#shared;
     const at = `${place.path}.x-kubernetes-validations`;
     if (type === undefined) {
@@ -125,6 +134,7 @@ class Checker {
     const fresh = ruleEnvironments(newExpressions(), type);
     const stored = options.stored === undefined ? fresh : ruleEnvironments(storedExpressions(), type);
     for (const [index, rule] of rules.entries()) {
+      if (this.#checked++ % stepMax === 0) yield;
       const forRule = options.stored?.rules.has(rule.rule) === true ? stored : fresh;
       const forMessage = options.stored?.messageExpressions.has(rule.messageExpression ?? "") === true ? stored : fresh;
       this.#rule(place, `${at}[${index}]`, compileRule(rule, place.schema, forRule, forMessage), maxRepetitions(type));

@@ -1,11 +1,11 @@
 /** Rules of definitions, as whoever checks definitions asks for them. */
 import type { FieldErrors } from "../api/field-errors.ts";
 import { isEmbeddedResource, type JsonSchema } from "../lib/cel/schema-types/index.ts";
-import { checkRules } from "./check-rules.ts";
+import { ruleSteps } from "./check-rules.ts";
 import { compileRules } from "./compile-rules.ts";
 import { validateRules } from "./validate-rules.ts";
 
-export const definitionRules = { checkRules, checkDefault };
+export const definitionRules = { ruleSteps, checkDefault };
 
 /**
  * Holds a default against the rules at and below its place, as a value that has not changed and as one that is new: `oldSelf` may be optional.

@@ -250,9 +250,9 @@ class DefinitionRules {
     checkSchema(schema, schemaPath, this.#requirements, errors);
     yield;
     if (errors.empty && typeof structure === "string") errors.invalid(schemaPath, "", structure);
-    if (hasRules) {
+    if (hasRules && this.#ruleChecker !== undefined) {
       const { stored, unchangedSchemas } = this.#requirements;
-      this.#ruleChecker?.checkRules(schema, schemaPath, errors, { stored, isUnchanged: unchangedSchemas.has(version) });
+      yield* this.#ruleChecker.ruleSteps(schema, schemaPath, errors, { stored, isUnchanged: unchangedSchemas.has(version) });
     }
     this.#errors.causes.push(...errors.causes);
     yield;

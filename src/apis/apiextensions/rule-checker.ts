@@ -7,10 +7,10 @@ import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-pr
 
 export interface RuleChecker {
   /**
-   * Compiles all rules of a version's schema, which is structural.
+   * Compiles all rules of a version's schema, which is structural, some at a time.
    * @param errors what is wrong with this schema otherwise; rules at and above such places are left out
    */
-  checkRules(schema: JsonSchemaProps, path: string, errors: FieldErrors, options: RuleOptions): void;
+  ruleSteps(schema: JsonSchemaProps, path: string, errors: FieldErrors, options: RuleOptions): Iterable<void>;
   /** A default is a new value, and has to keep the rules at and below its place. @param schema of that place */
   checkDefault(value: unknown, schema: JsonSchemaProps, path: string, errors: FieldErrors): void;
 }
