@@ -326,3 +326,19 @@ test("whether somebody may be asked, by mode and terminal", async () => {
     assert.match(readFileSync(asked, "utf8"), new RegExp(`"interactive":${want}`), `${interactiveMode} ${stdinIsTerminal}`);
   }
 });
+
+test("in somebody's name, with everything that belongs to it", async () => {
+  const [cert, key] = ["client-certificate-data", "client-key-data"].map((name) => base64(field(server.kubeconfig, name)));
+  const as = { as: "eve", "as-uid": "7", "as-groups": ["a", "b"], "as-user-extra": { "example.com/Ünder_%": ["1", "2"], scopes: ["x"] } };
+  const file = kubeconfigWith({ "client-certificate-data": cert, "client-key-data": key, ...as });
+  const client = await openClient(await readKubeconfig(file), { surroundings: quiet });
+  const { status, body } = await client.send({ method: "POST", path: reviews, body: review });
+  client.close();
+  assert.equal(status, 201, body.toString());
+  assert.deepEqual(JSON.parse(body.toString()).status.userInfo, {
+    username: "eve",
+    uid: "7",
+    groups: ["a", "b", "system:authenticated"],
+    extra: { "example.com/Ünder_%": ["1", "2"], scopes: ["x"] },
+  });
+});

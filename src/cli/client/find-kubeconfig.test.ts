@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { after, test } from "node:test";
+import { findKubeconfig } from "./find-kubeconfig.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "coxswain-kubeconfig-"));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+function write(name: string, text: string): string {
+  const file = join(directory, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+const cluster = (name: string, server: string): string => `clusters: [{name: ${name}, cluster: {server: '${server}'}}]\n`;
+const context = (name: string): string => `contexts: [{name: ${name}, context: {cluster: c, user: u, namespace: ns}}]\n`;
+
+test("several files are one: who says something first is right", async () => {
+  const first = write("first", `${cluster("c", "https://first")}${context("x")}`);
+  const second = write("second", `current-context: x\n${cluster("c", "https://second")}${context("y")}users: [{name: u, user: {token: t}}]\n`);
+  const found = await findKubeconfig(undefined, { KUBECONFIG: [first, join(directory, "absent"), "", second].join(delimiter) });
+  assert.equal(found.currentContext, "x");
+  assert.deepEqual([found.clusters.get("c")?.server, found.users.get("u")?.token], ["https://first", "t"]);
+  assert.deepEqual([...found.contexts.keys()].sort(), ["x", "y"]);
+  assert.deepEqual(found.contexts.get("x"), { cluster: "c", user: "u", namespace: "ns" });
+});
+
+test("a file that is named goes before KUBECONFIG, and must be there", async () => {
+  const named = write("named", cluster("c", "https://named"));
+  const found = await findKubeconfig(named, { KUBECONFIG: write("other", cluster("c", "https://other")) });
+  assert.equal(found.clusters.get("c")?.server, "https://named");
+  await assert.rejects(findKubeconfig(join(directory, "absent"), {}), { message: `stat ${directory}/absent: no such file or directory` });
+});
+
+test("one of several that is not right is told of", async () => {
+  await assert.rejects(findKubeconfig(undefined, { KUBECONFIG: write("wrong", "users: 5") }), {
+    message: `error loading config file "${directory}/wrong": json: cannot unmarshal number into Go struct field Config.users of type []v1.NamedAuthInfo`,
+  });
+});
+
+const execRows: [what: string, exec: string, want: object][] = [
+  ["a name is looked up", "command: login", { command: "login" }],
+  ["a path is relative to the file", "command: ./bin/login", { command: join(directory, "bin/login") }],
+  ["a path that is absolute", "command: /bin/login", { command: "/bin/login" }],
+  ["v1beta1 asks if it may", "apiVersion: client.authentication.k8s.io/v1beta1", { interactiveMode: "IfAvailable" }],
+  ["v1 must say", "apiVersion: client.authentication.k8s.io/v1", { interactiveMode: "" }],
+  ["arguments and variables", "args: [a, b], env: [{name: NAME, value: v}]", { args: ["a", "b"], env: [{ name: "NAME", value: "v" }] }],
+];
+const nothing = { command: "", args: [], env: [], apiVersion: "", installHint: "", provideClusterInfo: false, interactiveMode: "" };
+for (const [what, exec, want] of execRows) {
+  test(`a plugin: ${what}`, async () => {
+    const file = write("plugin", `users: [{name: u, user: {exec: {${exec}}}}]`);
+    const found = (await findKubeconfig(file, {})).users.get("u")?.exec;
+    assert.deepEqual(found, { ...nothing, ...(found?.apiVersion && { apiVersion: found.apiVersion }), ...want });
+  });
+}
