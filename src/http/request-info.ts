@@ -15,7 +15,8 @@ export function requestInfo(method: string, target: string): RequestInfo {
   const mark = target.indexOf("?");
   const path = unescapePath(mark < 0 ? target : target.slice(0, mark));
   const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark + 1));
-  const segments = path.replace(/^\/|\/+$/g, "").split("/");
+  const segments = (path.endsWith("/") ? path.replace(/\/+$/, "") : path).split("/");
+  if (segments[0] === "" && segments.length > 1) segments.shift();
   const prefix = segments[0];
   const groupLength = prefix === "api" ? 0 : 1;
   if ((prefix !== "api" && prefix !== "apis") || segments.length < 3 + groupLength) return nonResource(method, path, query);

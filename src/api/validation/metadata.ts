@@ -7,6 +7,8 @@ import { type ManagedFieldsEntry, type ObjectMeta, type OwnerReference, parseGro
 
 const annotationBytesMax = 256 * 1024;
 export const fieldManagerBytesMax = 128;
+/** Nothing to look at more closely. */
+export const plainManager = /^[ -~]{1,128}$/;
 const subresourceBytesMax = 256;
 
 export interface MetaRules {
@@ -28,9 +30,15 @@ export function validateObjectMeta(meta: ObjectMeta, rules: MetaRules, errors: F
  * @param next with the fields the system keeps already put back
  */
 export function validateObjectMetaUpdate(next: ObjectMeta, old: ObjectMeta, errors: FieldErrors, custom = false): void {
+  const before = errors.causes.length;
   validateCommonMeta(next, { namespaced: (old.namespace ?? "") !== "", validateName: pathSegmentNameProblems }, errors);
+  const isSound = errors.causes.length === before;
   validateChanges(next, old, errors);
-  validateChanges(next, old, errors);
+  if (!isSound) validateContents(next, errors);
+  if (errors.causes.length > before) {
+    validateChanges(next, old, errors);
+    validateContents(next, errors);
+  }
   if (!custom) validateFinalizerNames(next.finalizers, errors);
 }
 
@@ -50,6 +58,13 @@ function validateCommonMeta(meta: ObjectMeta, { namespaced, validateName }: Meta
   validateManagedFields(meta.managedFields, errors);
 }
 
+function validateContents({ labels, annotations, ownerReferences, managedFields }: ObjectMeta, errors: FieldErrors): void {
+  validateLabels(labels, "metadata.labels", errors);
+  validateAnnotations(annotations, "metadata.annotations", errors);
+  validateOwnerReferences(ownerReferences, errors);
+  validateManagedFields(managedFields, errors);
+}
+
 function validateChanges(next: ObjectMeta, old: ObjectMeta, errors: FieldErrors): void {
   if (old.deletionTimestamp !== undefined) validateNoNewFinalizers(next.finalizers ?? [], old.finalizers ?? [], errors);
   if ((next.resourceVersion ?? "") === "") errors.invalid("metadata.resourceVersion", "", "must be specified for an update");
@@ -60,10 +75,6 @@ function validateChanges(next: ObjectMeta, old: ObjectMeta, errors: FieldErrors)
   for (const field of ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
     if (next[field] !== old[field]) errors.invalid(`metadata.${field}`, next[field], "field is immutable");
   }
-  validateLabels(next.labels, "metadata.labels", errors);
-  validateAnnotations(next.annotations, "metadata.annotations", errors);
-  validateOwnerReferences(next.ownerReferences, errors);
-  validateManagedFields(next.managedFields, errors);
 }
 
 /** Labels of an object, of a template or of a selector. */
@@ -157,6 +168,7 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefine
 
 /** `fieldManager` of a write, or the manager of an entry. */
 export function validateFieldManager(manager: string, path: string, errors: FieldErrors): void {
+  if (plainManager.test(manager)) return;
   if (Buffer.byteLength(manager) > fieldManagerBytesMax) errors.tooLong(path, fieldManagerBytesMax);
   let offset = 0;
   for (const character of manager) {

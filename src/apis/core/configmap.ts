@@ -11,7 +11,7 @@ export const configMap = strategy({
   validate,
   validateUpdate(next, old, errors) {
     checkImmutableValues(next, old, ["data", "binaryData"], errors);
-    validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    if (!errors.empty) validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(next, errors);
   },
 });

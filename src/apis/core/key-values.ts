@@ -8,7 +8,9 @@ export const valuesBytesMax = 1024 * 1024;
 
 /** Entries in key order, so that errors come in one order. */
 export function entries(values: Readonly<Record<string, string>> | undefined): [string, string][] {
-  return Object.entries(values ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  const all = Object.entries(values ?? {});
+  const isSorted = all.every(([key], index) => index === 0 || key > (all[index - 1] as [string, string])[0]);
+  return isSorted ? all : all.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** What says that it is immutable stays so. @param fields those that hold the values */

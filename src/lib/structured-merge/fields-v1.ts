@@ -27,20 +27,22 @@ export class FieldsV1Error extends Error {}
 function decodeNode(value: unknown, depth: number): PathNode {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new FieldsV1Error("expected an object");
   if (depth > depthMax) throw new FieldsV1Error("exceeded max depth");
-  const children = new Map<string, PathNode>();
+  let children: Map<string, PathNode> | undefined;
   let member = false;
-  for (const [key, part] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
     if (key === ".") {
       member = true;
       continue;
     }
+    const part = (value as Record<string, unknown>)[key];
     const element = normalElement(key);
     if (element === undefined) continue;
     const child = decodeNode(part, depth + 1);
     // An element with nothing below it stands for itself.
+    children ??= new Map();
     children.set(element, isEmpty(child) ? leaf : child);
   }
-  if (children.size === 0) return member ? leaf : emptySet;
+  if (children === undefined) return member ? leaf : emptySet;
   return { member, children };
 }
 

@@ -19,13 +19,14 @@ export const leaf: PathNode = { member: true, children: noChildren };
 /** A set under construction; nodes are made when first touched. */
 export class PathSetBuilder {
   #member = false;
-  readonly #children = new Map<string, PathSetBuilder>();
+  #children: Map<string, PathSetBuilder> | undefined;
 
   insert(): void {
     this.#member = true;
   }
 
   child(element: string): PathSetBuilder {
+    this.#children ??= new Map();
     let child = this.#children.get(element);
     if (child === undefined) {
       child = new PathSetBuilder();
@@ -36,6 +37,7 @@ export class PathSetBuilder {
 
   /** Empty branches are left out. */
   build(): PathSet {
+    if (this.#children === undefined) return node(this.#member, noChildren);
     const children = new Map<string, PathNode>();
     for (const [element, builder] of this.#children) {
       const child = builder.build();

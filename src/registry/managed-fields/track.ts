@@ -4,7 +4,7 @@
  */
 import { formatTime } from "../../api/clock.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../../api/object.ts";
-import { fieldManagerBytesMax } from "../../api/validation/metadata.ts";
+import { fieldManagerBytesMax, plainManager } from "../../api/validation/metadata.ts";
 import { isPrintable } from "../../lib/json/quote.ts";
 import { cloneJson, identical } from "../../lib/json/values.ts";
 import { union } from "../../lib/structured-merge/set.ts";
@@ -37,13 +37,12 @@ export function trackManagedFields(
   known?: KnownConversions,
 ): void {
   const before = managedBefore(request, next, old);
-  delete next.metadata.managedFields;
   // Who cleared them wants none, until the next apply.
-  if (old !== undefined && before.sets.size === 0) return;
+  if (old !== undefined && before.sets.size === 0) return setEntries(next, undefined);
   const { target, subresource } = request;
   const context = mergeContext(registry.catalog, target, subresource, known);
   const sent = atVersion(next, target);
-  if (!isTyped(target, context, sent)) return;
+  if (!isTyped(target, context, sent)) return setEntries(next, undefined);
   const managed = takenBy(registry, request, context, atVersion(old, target), sent, before);
   setEntries(next, encodeManaged(capManagers(managed)));
 }
@@ -144,9 +143,11 @@ function atVersion(object: KubeObject | undefined, target: Resolved): Versioned 
 /** The field manager, or what the client calls itself before the first slash. */
 export function managerName({ fieldManager, userAgent }: Pick<WriteRequest, "fieldManager" | "userAgent">): string {
   if (fieldManager !== "") return fieldManager;
+  const sent = userAgent.split("/", 1)[0] as string;
+  if (plainManager.test(sent)) return sent;
   let name = "";
   let bytes = 0;
-  for (const character of userAgent.split("/", 1)[0] as string) {
+  for (const character of sent) {
     if (!isPrintable(character)) continue;
     bytes += Buffer.byteLength(character);
     if (bytes > fieldManagerBytesMax) break;
