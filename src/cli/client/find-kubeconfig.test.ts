@@ -19,11 +19,11 @@ const context = (name: string): string => `contexts: [{name: ${name}, context: {
 
 test("several files are one: who says something first is right", async () => {
   const first = write("first", `${cluster("c", "https://first")}${context("x")}`);
-  const second = write("second", `current-context: x\n${cluster("c", "https://second")}${context("y")}users: [{name: u, user: {token: t}}]\n`);
+  const second = write("second", `current-context: x\n${cluster("c", "https://second")}${context("z")}users: [{name: u, user: {token: t}}]\n`);
   const found = await findKubeconfig(undefined, { KUBECONFIG: [first, join(directory, "absent"), "", second].join(delimiter) });
   assert.equal(found.currentContext, "x");
   assert.deepEqual([found.clusters.get("c")?.server, found.users.get("u")?.token], ["https://first", "t"]);
-  assert.deepEqual([...found.contexts.keys()].sort(), ["x", "y"]);
+  assert.deepEqual([...found.contexts.keys()].sort(), ["x", "z"]);
   assert.deepEqual(found.contexts.get("x"), { cluster: "c", user: "u", namespace: "ns" });
 });
 
