@@ -406,7 +406,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
       ["absent.yaml", map("a: b").replace("default", "absent")],
       ["apply --server-side -f absent.yaml", 'Error from server (NotFound): namespaces "absent" not found', 1],
-      ["get cm,pods -A -o name", ""],
+      ["get cm,pods -n default -o name", ""],
     ],
   },
   "many kinds in one file": {
