@@ -1,4 +1,5 @@
 /** Where two JSON documents differ. */
+import { isObject } from "../lib/json/values.ts";
 
 export interface Difference {
   readonly path: readonly string[];
@@ -17,10 +18,6 @@ export function jsonDifferences(ours: unknown, theirs: unknown, path: readonly s
     return ours.flatMap((one, index) => jsonDifferences(one, theirs[index], [...path, String(index)]));
   }
   return ours === theirs ? [] : [{ path, ours, theirs }];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function own(object: Record<string, unknown>, key: string): unknown {

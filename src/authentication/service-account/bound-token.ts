@@ -1,6 +1,7 @@
 /** Tokens that are bound to an account, and perhaps to a pod, a secret or a node. Source: pkg/serviceaccount's claims. */
 import { serviceAccountGroups, serviceAccountUser } from "../../api/service-account.ts";
 import type { UserInfo } from "../../api/user.ts";
+import { isObject } from "../../lib/json/values.ts";
 import type { NamedObject } from "../contract.ts";
 import type { LiveObject, LiveObjects } from "./live-objects.ts";
 
@@ -35,10 +36,6 @@ function readRef(value: unknown): NamedObject | undefined {
   if (!isObject(value)) return undefined;
   const { name = "", uid = "" } = value;
   return typeof name === "string" && typeof uid === "string" ? { name, uid } : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const invalidated = "service account token has been invalidated";

@@ -2,8 +2,9 @@
 import { FieldErrors } from "../../api/field-errors.ts";
 import { checkRuleFields, checkRules } from "../../cel-environment/index.ts";
 import type { JsonSchema } from "../../lib/cel/schema-types/index.ts";
+import { isObject } from "../../lib/json/values.ts";
 import type { Checked } from "./check.ts";
-import { isObject, type PlainObject } from "./documents.ts";
+import type { PlainObject } from "./documents.ts";
 
 export function checkDefinition(definition: PlainObject): Checked {
   const versions = isObject(definition.spec) && Array.isArray(definition.spec.versions) ? definition.spec.versions : [];

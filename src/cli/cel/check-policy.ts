@@ -3,8 +3,9 @@ import { newExpressions } from "../../cel-environment/environments.ts";
 import { jsonPatchName } from "../../cel-environment/mutation-types.ts";
 import { PolicyCompiler } from "../../cel-environment/policy-expressions.ts";
 import { boolType, type CelType, listType, nullType, objectType, stringType } from "../../lib/cel/index.ts";
+import { isObject } from "../../lib/json/values.ts";
 import type { Checked, Problem } from "./check.ts";
-import { isObject, type PlainObject } from "./documents.ts";
+import type { PlainObject } from "./documents.ts";
 
 /** A list in `spec`, the member of its items that is an expression, and the types that its value may have. */
 interface Row {

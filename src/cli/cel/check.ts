@@ -1,8 +1,9 @@
 /** `coxswain cel check`. */
+import { isObject } from "../../lib/json/values.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { checkPolicy, checkWebhooks } from "./check-policy.ts";
 import { exitWrong, type Output } from "./command.ts";
-import { isObject, type PlainObject, readDocuments } from "./documents.ts";
+import { type PlainObject, readDocuments } from "./documents.ts";
 
 /** What is wrong with one expression. */
 export interface Problem {

@@ -1,7 +1,7 @@
 /** Files that users name, as plain data. */
 import { readFileSync } from "node:fs";
 import { NumberLiteral } from "../../lib/json/exact.ts";
-import { setMember } from "../../lib/json/values.ts";
+import { isObject, setMember } from "../../lib/json/values.ts";
 import { decodeYaml, YamlError } from "../../lib/yaml/decode.ts";
 
 /** A file cannot be read, or is not what it should be; the message is for the user. */
@@ -13,10 +13,6 @@ export class InputError extends Error {
 }
 
 export type PlainObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is PlainObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** All documents of a file, empty ones left out. Numbers are numbers, integers that are not safe bigints. @throws InputError */
 export function readDocuments(file: string): unknown[] {

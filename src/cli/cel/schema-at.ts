@@ -1,6 +1,7 @@
 /** The schema that `--schema crd.yaml#/path` names. */
 import type { JsonSchema } from "../../lib/cel/schema-types/index.ts";
-import { InputError, isObject, type PlainObject, readDocuments } from "./documents.ts";
+import { isObject } from "../../lib/json/values.ts";
+import { InputError, type PlainObject, readDocuments } from "./documents.ts";
 
 export interface SchemaAt {
   readonly schema: JsonSchema;

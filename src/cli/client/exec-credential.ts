@@ -5,6 +5,7 @@ import { normalize } from "node:path";
 import { encodeAny } from "../../lib/json/encode-any.ts";
 import { JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
+import { isObject } from "../../lib/json/values.ts";
 import type { ExecConfig } from "../../lib/kubeconfig/kubeconfig.ts";
 import { decodeYaml, YamlError } from "../../lib/yaml/decode.ts";
 
@@ -153,7 +154,7 @@ function decode(output: Buffer, apiVersion: string): { credentials: Credentials;
   }
   const { status } = printed;
   if (status === undefined || status === null) throw new Error("exec plugin didn't return a status field");
-  if (!isFields(status)) throw new Error("decoding stdout: status is no object");
+  if (!isObject(status)) throw new Error("decoding stdout: status is no object");
   const text = (field: string): string => textAt(status, field, "ExecCredentialStatus.status");
   const [token, cert, key] = [text("token"), text("clientCertificateData"), text("clientKeyData")];
   if (token === "" && cert === "" && key === "") throw new Error("exec plugin didn't return a token or cert/key pair");
@@ -165,15 +166,11 @@ function decode(output: Buffer, apiVersion: string): { credentials: Credentials;
 function parse(output: Buffer): Fields {
   try {
     const value = output.toString("latin1").trimStart().startsWith("{") ? parseJson(output).value : decodeYaml(output).value;
-    if (isFields(value)) return value;
+    if (isObject(value)) return value;
   } catch (error) {
     if (!(error instanceof JsonSyntaxError || error instanceof YamlError)) throw error;
   }
   throw new Error("decoding stdout: couldn't get version/kind; it is no object in JSON or YAML");
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function textAt(fields: Fields, field: string, struct: string): string {

@@ -1,5 +1,5 @@
 /** JSON Merge Patch (RFC 7386) as Kubernetes applies it. */
-import { setMember } from "../json/values.ts";
+import { isObject, setMember } from "../json/values.ts";
 
 /**
  * Objects merge, null removes, all else replaces. Unlike the RFC, nulls within objects within lists go away too, unless the list takes an object's place.
@@ -30,8 +30,4 @@ function withoutNulls(value: unknown): unknown {
     if (member !== null && member !== undefined) setMember(kept, key, withoutNulls(member));
   }
   return kept;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

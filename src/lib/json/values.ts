@@ -58,6 +58,11 @@ function equalMembers(a: Record<string, unknown>, b: Record<string, unknown>, eq
   return true;
 }
 
+/** Neither null nor a list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** A copy that shares nothing. `__proto__` stays a member like any other. */
 export function cloneJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,5 @@
 /** The words by which a strategic merge patch says more than its values do. Source: Kubernetes' strategic merge patch design. */
+import { isObject } from "../json/values.ts";
 import { badFormat } from "./strategic-merge-error.ts";
 
 /** `$patch: replace | delete`, in an object or in an element of a list. */
@@ -11,10 +12,6 @@ export const deletionPrefix = "$deleteFromPrimitiveList";
 export const orderPrefix = "$setElementOrder";
 
 export type JsonObject = Record<string, unknown>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The directive an element or object carries; undefined when it carries none. */
 export function directiveOf(value: unknown): unknown {

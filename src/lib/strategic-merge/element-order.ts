@@ -3,7 +3,8 @@
  * as far as both can be.
  */
 import { formatGoValue, goMapType } from "../json/go-value.ts";
-import { directiveOf, isObject, orderPrefix } from "./directives.ts";
+import { isObject } from "../json/values.ts";
+import { directiveOf, orderPrefix } from "./directives.ts";
 import { badType, noMergeKey, StrategicMergeError } from "./strategic-merge-error.ts";
 
 export interface OrderOptions {

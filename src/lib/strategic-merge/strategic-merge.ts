@@ -1,10 +1,10 @@
 /** Strategic merge patch: a merge patch whose lists merge by what the schema says of them. Source: apimachinery's strategicpatch. */
 import { formatGoValue, goListType, goMapType, goTypeOf } from "../json/go-value.ts";
+import { isObject } from "../json/values.ts";
 import type { Struct, Type } from "../schema/schema.ts";
 import {
   deletionPrefix,
   fieldOfDirective,
-  isObject,
   type JsonObject,
   orderPrefix,
   patchDirective,

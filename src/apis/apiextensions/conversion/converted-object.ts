@@ -3,6 +3,7 @@ import { FieldErrors } from "../../../api/field-errors.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { validateAnnotations, validateLabels } from "../../../api/validation/metadata.ts";
 import { goTypeOf } from "../../../lib/json/go-value.ts";
+import { isObject } from "../../../lib/json/values.ts";
 
 /** @returns what is wrong with it, in upstream's words */
 export function identityProblem(original: KubeObject, converted: Record<string, unknown>): string | undefined {
@@ -61,8 +62,4 @@ function invalidTexts(field: "labels" | "annotations", texts: Record<string, str
   if (field === "labels") validateLabels(texts, "metadata.labels", errors);
   else validateAnnotations(texts, "metadata.annotation", errors); // As upstream names it.
   return errors.empty ? undefined : errors.text;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
