@@ -79,6 +79,7 @@ export function batchQueue(delivery: Delivery, options: BatchQueueOptions): Batc
   }
 
   async function empty(): Promise<void> {
+    if (delivery.joinsBatches) await new Promise<void>((resolve) => setImmediate(resolve)); // What comes in one turn goes together.
     while (waiting.length >= maxSize || (waiting.length > 0 && (due || ending.signal.aborted))) {
       if (throttle !== undefined) await throttle(ending.signal);
       while (underWay.size >= delivery.atOnceMax) await Promise.race(underWay);

@@ -1,4 +1,5 @@
 /** Events as text: a line of JSON, or upstream's older line. Source: audit.k8s.io/v1 Event; upstream's audit/format.go. */
+import { formatTime } from "../api/clock.ts";
 import type { UserInfo } from "../api/user.ts";
 import { encodeAny, encodeString } from "../lib/json/encode-any.ts";
 import { quoteGo } from "../lib/json/quote.ts";
@@ -77,7 +78,7 @@ function statusJson({ status = "", message = "", reason = "", details, code = 0 
 
 /** RFC 3339 in UTC with microseconds: how `metav1.MicroTime` is written. The clock counts milliseconds. */
 function microTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, -1)}000Z`;
+  return `${formatTime(ms).slice(0, -1)}.${String(ms % 1000).padStart(3, "0")}000Z`;
 }
 
 /** One line of words and quoted values, with a newline at its end. */

@@ -106,7 +106,7 @@ test("batch: a disk that takes its time holds nobody up; what does not fit is dr
   };
   const { sink, counts } = setup({ mode: "batch", batch: { ...defaultAuditOptions.log.batch, bufferSize: 10 } }, { write });
   for (let count = 0; count < 15; count++) assert.equal(sink.process(sampleEvent({ auditId: String(count) })), true);
-  assert.deepEqual([written, counts.errors.get("buffered")], [[], 4]); // One is being written.
+  assert.deepEqual([written, counts.errors.get("buffered")], [[], 5]);
   release();
   await sink.close();
   const ids = written
@@ -116,10 +116,10 @@ test("batch: a disk that takes its time holds nobody up; what does not fit is dr
     .map((line) => JSON.parse(line).auditID);
   assert.deepEqual(
     ids,
-    Array.from({ length: 11 }, (_, id) => String(id)),
+    Array.from({ length: 10 }, (_, id) => String(id)),
   );
   sink.process(sampleEvent());
-  assert.equal(counts.errors.get("buffered"), 5);
+  assert.equal(counts.errors.get("buffered"), 6);
 });
 
 test("batch: waits for a full batch or its time, and no longer than the throttle lets it", async () => {
