@@ -9,6 +9,8 @@ export interface Live<T> {
   current(): T;
   /** From here on changes are taken over. @param onChange is told after each */
   follow(onChange: () => void): void;
+  /** Looks again at what could not be used, which may fit to what else has changed since. */
+  retry(): void;
   close(): void;
 }
 
@@ -29,21 +31,29 @@ export interface LiveFilesOptions<T> {
 export async function openLiveFiles<T>({ name, files, parse, clock, logger }: LiveFilesOptions<T>): Promise<Live<T>> {
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
   let current = parse(texts);
+  let isRefused = false;
+  let changed = (): void => {};
   let watched: { close(): void }[] = [];
   const failed = (error: unknown): void =>
     logger.error("changed files cannot be used; what was read before stays", { name, error: (error as Error).message });
+  const take = (): void => {
+    try {
+      current = parse(texts);
+    } catch (error) {
+      isRefused = true;
+      return failed(error); // As long as one file of several is replaced they may not fit.
+    }
+    isRefused = false;
+    logger.info("changed files are used from now on", { name });
+    changed();
+  };
   return {
     current: () => current,
+    retry() {
+      if (isRefused) take();
+    },
     follow(onChange) {
-      const take = (): void => {
-        try {
-          current = parse(texts);
-        } catch (error) {
-          return failed(error); // As long as one file of several is replaced they may not fit.
-        }
-        logger.info("changed files are used from now on", { name });
-        onChange();
-      };
+      changed = onChange;
       watched = files.map((file, index) =>
         watchFile(file, {
           known: Buffer.from(texts[index] as string),
@@ -64,5 +74,5 @@ export async function openLiveFiles<T>({ name, files, parse, clock, logger }: Li
 
 /** What never changes, where something live is wanted. */
 export function constantly<T>(value: T): Live<T> {
-  return { current: () => value, follow() {}, close() {} };
+  return { current: () => value, follow() {}, retry() {}, close() {} };
 }

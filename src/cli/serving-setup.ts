@@ -1,9 +1,10 @@
 /** The certificates a server runs with: its own, or those it was given, which may change while it runs. */
+import type { X509Certificate } from "node:crypto";
 import type { Clock } from "../api/clock.ts";
 import type { Logger } from "../api/logger.ts";
 import type { ServingMaterial, TlsLimits } from "../http/listener/secure-contexts.ts";
 import { type Authorities, parseAuthorities } from "../lib/x509/authorities.ts";
-import { formatCertificates } from "../lib/x509/pem.ts";
+import { formatCertificates, parseCertificates } from "../lib/x509/pem.ts";
 import type { ServerOptions } from "../options.ts";
 import { createCertificates, ensureCertificates, type KeyPair } from "./certificates.ts";
 import { checkKeyPair } from "./key-pair.ts";
@@ -43,11 +44,23 @@ export async function servingSetup(options: SetupOptions, names: readonly string
   const ownAuthorities = parseAuthorities(own.ca.cert);
   const given = tlsCertFile === undefined ? undefined : await keyPairFiles(options, "serving-cert", [tlsCertFile, tlsPrivateKeyFile as string]);
   const serving = given ?? constantly(own.serving);
+  let proxies: Live<Authorities> | undefined;
   // Our own admin stays able to log in beside the given authorities.
   const clients =
-    clientCaFile === undefined ? constantly(ownAuthorities) : await authorityFile(options, "client-ca-bundle", clientCaFile, own.ca.cert);
-  const proxies = requestHeader.clientCaFile === undefined ? undefined : await authorityFile(options, "request-header", requestHeader.clientCaFile);
-  if (proxies !== undefined && requestHeader.allowedNames.length === 0) checkApart(clients.current(), proxies.current());
+    clientCaFile === undefined
+      ? constantly(ownAuthorities)
+      : await authorityFile(options, "client-ca-bundle", clientCaFile, (given) => {
+          const authorities = parseAuthorities(`${own.ca.cert}${formatCertificates(given)}`);
+          checkApart(requestHeader, authorities, proxies?.current());
+          return authorities;
+        });
+  if (requestHeader.clientCaFile !== undefined) {
+    proxies = await authorityFile(options, "request-header", requestHeader.clientCaFile, (given) => {
+      const authorities = parseAuthorities(formatCertificates(given));
+      checkApart(requestHeader, clients.current(), authorities);
+      return authorities;
+    });
+  }
   const named = await Promise.all(
     tls.named.map(async ({ certFile, keyFile, names: patterns }) => ({
       patterns,
@@ -67,7 +80,11 @@ export async function servingSetup(options: SetupOptions, names: readonly string
     caBundle: given?.current().cert ?? own.ca.cert,
     admin: own.admin,
     follow: (onChange) => {
-      for (const file of files) file.follow(onChange);
+      const changed = (): void => {
+        onChange();
+        for (const file of files) file.retry();
+      };
+      for (const file of files) file.follow(changed);
     },
     close() {
       for (const file of files) file.close();
@@ -75,10 +92,10 @@ export async function servingSetup(options: SetupOptions, names: readonly string
   };
 }
 
-/** @throws Error when clients with a certificate of their own would be proxies. The words are upstream's. */
-function checkApart(clients: Authorities, proxies: Authorities): void {
-  const overlap = clients.certificates.some((one) => proxies.certificates.some((other) => one.raw.equals(other.raw)));
-  if (!overlap) return;
+/** @throws Error when clients with a certificate of their own would be proxies. The words are upstream's, which looks at the start alone. */
+function checkApart({ allowedNames }: ServerOptions["requestHeader"], clients: Authorities, proxies: Authorities | undefined): void {
+  const isProxy = (one: X509Certificate): boolean => proxies?.certificates.some((other) => one.raw.equals(other.raw)) ?? false;
+  if (allowedNames.length > 0 || !clients.certificates.some(isProxy)) return;
   throw new Error(
     "--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users",
   );
@@ -89,17 +106,24 @@ interface Needs {
   readonly logger: Logger;
 }
 
-/** @param before stands before what the file says */
-function authorityFile({ clock, logger }: Needs, purpose: string, file: string, before = ""): Promise<Live<Authorities>> {
+/** @param take throws an Error when they cannot be used */
+function authorityFile(
+  { clock, logger }: Needs,
+  purpose: string,
+  file: string,
+  take: (certificates: readonly X509Certificate[]) => Authorities,
+): Promise<Live<Authorities>> {
   const name = `${purpose}::${file}`;
-  const parse = ([text = ""]: readonly string[]): Authorities => {
-    if (text === "") throw new Error(`missing content for CA bundle ${JSON.stringify(name)}`);
+  const read = (text: string): readonly X509Certificate[] => {
     try {
-      parseAuthorities(text);
+      return parseCertificates(text);
     } catch (error) {
       throw new Error(`error loading CA bundle for ${JSON.stringify(name)}: ${(error as Error).message}`);
     }
-    return parseAuthorities(`${before}${text}${text.endsWith("\n") ? "" : "\n"}`);
+  };
+  const parse = ([text = ""]: readonly string[]): Authorities => {
+    if (text === "") throw new Error(`missing content for CA bundle ${JSON.stringify(name)}`);
+    return take(read(text));
   };
   return openLiveFiles({ name, files: [file], parse, clock, logger });
 }

@@ -308,7 +308,7 @@ describe("versions, suites and names", () => {
     await assert.rejects(connect({ ecdhCurve: "X25519" }));
     const admin = rawClient(server.kubeconfig);
     const [, errors] = /^apiserver_tls_handshake_errors_total (\d+)$/m.exec((await admin.send({ path: "/metrics" })).text) ?? [];
-    assert.ok(Number(errors) >= 2, errors);
+    assert.ok(Number(errors) >= 2, String(errors));
     admin.close();
   });
 });

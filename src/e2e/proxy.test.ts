@@ -24,6 +24,8 @@ const certificate = { subject: [{ CN: ["front-proxy"] }], usages: [clientAuth] }
 const proxy = await oddCertificate(certificate, authority);
 const freshProxy = await oddCertificate(certificate, fresh);
 
+const none = { allowedNames: [], usernameHeaders: [], uidHeaders: [], groupHeaders: [], extraHeaderPrefixes: [] };
+
 let server: TestServer;
 let admin: RawClient;
 let ca = "";
@@ -121,6 +123,31 @@ test("other servers are told whom to believe, and of new authorities, whose prox
   assert.equal(await statusOf(proxy), 401);
   // What was written once stays, for others may need it still.
   await until(async () => (await admin.send({ path: configMap })).body.data["requestheader-client-ca-file"] === `${authority.cert}${fresh.cert}`);
+});
+
+test("a changed file does not make proxies of clients", async () => {
+  const errors: string[] = [];
+  const apart = await startTestServer({
+    logger: { info() {}, warn() {}, error: (message, values) => void errors.push(`${message} ${JSON.stringify(values)}`) },
+    clientCaFile: file("clients.crt", fresh.cert),
+    requestHeader: { ...none, clientCaFile: file("apart.crt", authority.cert), usernameHeaders: ["X-Remote-User"] },
+  });
+  const known = field(apart.kubeconfig, "certificate-authority-data");
+  const { cert, key } = freshProxy;
+  const caller: Caller = { cert, key, headers: [["X-Remote-User", "root"]] };
+  file("apart.crt", `${authority.cert}${fresh.cert}`);
+  await until(async () => errors.length > 0);
+  assert.match(errors[0] as string, /contain overlapping certificates; --requestheader-allowed-names must be specified/);
+  assert.equal((await whoIs(apart.url, known, caller, "HTTP/2.0")).user.username, "front-proxy");
+  errors.length = 0;
+  file("clients.crt", authority.cert);
+  await until(async () => errors.length > 0);
+  assert.equal((await whoIs(apart.url, known, caller, "HTTP/2.0")).user.username, "front-proxy");
+  // What could not be used is looked at again when it may fit.
+  const other = await oddCertificate({ subject: [{ CN: ["other clients"] }], authority: {} });
+  file("clients.crt", other.cert);
+  await until(async () => (await whoIs(apart.url, known, caller, "HTTP/2.0")).user?.username === "root");
+  await apart.close();
 });
 
 test("the ConfigMap is for those with the role", async () => {
