@@ -71,6 +71,28 @@ for (const [builtIn, custom] of rounds.slice(1)) {
   console.log(`create of 1 KB: ConfigMap ${builtIn.toFixed(3)} ms, custom ${custom.toFixed(3)} ms, ratio ${(custom / builtIn).toFixed(2)}`);
 }
 
+/** @returns microseconds of CPU for each */
+async function readMany(path: string, times: number): Promise<number> {
+  let next = 0;
+  const work = async () => {
+    while (next++ < times) if ((await client.send({ path })).status !== 200) throw new Error(path);
+  };
+  const before = process.cpuUsage();
+  await Promise.all(Array.from({ length: atOnce }, work));
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / times;
+}
+const reads: [what: string, query: string, times: number][] = [
+  ["get", "/one-7", 5000],
+  ["list of 500", "?limit=500", 200],
+];
+for (const [what, query, times] of reads) {
+  for (let round = 0; round < 3; round++) {
+    const [builtIn, custom] = [await readMany(configMaps + query, times), await readMany(plains + query, times)];
+    console.log(`${what}: ConfigMap ${builtIn.toFixed(0)} µs, custom ${custom.toFixed(0)} µs, ratio ${(custom / builtIn).toFixed(2)}`);
+  }
+}
+
 const took: number[] = [];
 for (const plural of ["ruledas", "ruledbs", "ruledcs", "ruledds"]) {
   took.push(await establish(plural, { type: "object", properties: numbersOf(300, { type: "integer" }), "x-kubernetes-validations": rulesOf(300) }));
@@ -87,36 +109,5 @@ for (let round = 0; round < 3; round++) {
   console.log(`20 rules of an object: ${((user + system) / 1e6).toFixed(4)} ms`);
 }
 
-const many = Number(process.env.DEFINITIONS ?? 1000);
-let made = 0;
-const makeDefinitions = async () => {
-  while (made < many) {
-    const { status, text } = await post(
-      definitionsPath,
-      definition(`many${made++}s`, { type: "object", properties: numbersOf(10, { type: "string" }) }),
-    );
-    if (status !== 201) throw new Error(text);
-  }
-};
-const startedMany = performance.now();
-await Promise.all(Array.from({ length: 8 }, makeDefinitions));
-while ((await client.send({ path: "/apis/bench.example.com/v1" })).body.resources.length < many);
-console.log(`${many} definitions in ${(performance.now() - startedMany).toFixed(0)} ms, RSS ${(process.memoryUsage.rss() / 2 ** 20).toFixed(0)} MiB`);
-const timed = async (what: string, path: string, headers: Record<string, string> = {}) => {
-  const times: string[] = [];
-  for (let round = 0; round < 3; round++) {
-    const started = performance.now();
-    await client.send({ path, headers });
-    times.push((performance.now() - started).toFixed(1));
-  }
-  console.log(`${what}: ${times.join(", ")} ms`);
-};
-const aggregated = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
-await timed("aggregated discovery", "/apis", aggregated);
-await timed("discovery of the group", "/apis/bench.example.com/v1");
-await timed("index of OpenAPI v3", "/openapi/v3");
-const oneMore = await establish("onemores", { type: "object", properties: numbersOf(10, { type: "string" }) });
-console.log(`one more: ${oneMore.toFixed(1)} ms`);
-await timed("aggregated discovery after it", "/apis", aggregated);
 client.close();
 await server.close();

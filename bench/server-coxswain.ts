@@ -11,4 +11,4 @@ const server = await startServer({
   ...(clientCaFile !== undefined && { clientCaFile }),
 });
 process.once("SIGTERM", () => void server.close().then(() => process.exit(0)));
-serveParent({ ...targetOfKubeconfig(server.kubeconfig) });
+serveParent({ ...targetOfKubeconfig(server.kubeconfig), kubeconfig: server.kubeconfig });
