@@ -1,8 +1,10 @@
 /** TokenReview against a real server: whose a token is, for whom, and what is told of one that is nobody's. */
 import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { AuthenticationV1Api, KubeConfig } from "@kubernetes/client-node";
 import { kubectls, runKubectl } from "../testing/kubectl.ts";
@@ -199,4 +201,14 @@ test("client-node and kubectl", async () => {
     const { output } = await runKubectl(kubectl, args, { directory, kubeconfigPath: server.kubeconfigPath });
     assert.equal(output, "eve");
   }
+});
+
+const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+test("another server of Kubernetes' kind asks, in both encodings", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, async () => {
+  const asks = spawn("go", ["run", ".", server.kubeconfigPath, "static", "nobody"], {
+    cwd: join(import.meta.dirname, "token-review-client"),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const told = "eve 7 [a b system:authenticated] map[]\ninvalid bearer token\n";
+  assert.equal(await text(asks.stdout), told + told);
 });
