@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { AuthenticationV1Api, KubeConfig } from "@kubernetes/client-node";
+import { authCommand } from "../cli/auth/command.ts";
 import { openClient } from "../cli/client/client.ts";
 import type { ExecSurroundings } from "../cli/client/exec-credential.ts";
 import { readKubeconfig } from "../lib/kubeconfig/kubeconfig.ts";
@@ -341,4 +342,14 @@ test("in somebody's name, with everything that belongs to it", async () => {
     groups: ["a", "b", "system:authenticated"],
     extra: { "example.com/Ünder_%": ["1", "2"], scopes: ["x"] },
   });
+});
+
+test("coxswain auth explain asks the program once, as whom it says we are", async () => {
+  prints({ token: "good" });
+  const file = kubeconfigWith(plugin());
+  const told: string[] = [];
+  const write = (words: string): void => void told.push(words);
+  const code = await authCommand(["explain", "get", "/version"], { out: write, err: write }, { PATH: process.env.PATH, KUBECONFIG: file });
+  assert.deepEqual([code, runs()], [0, 1], told.join(""));
+  assert.match(told.join(""), /^User "ann"/);
 });
