@@ -93,7 +93,7 @@ export function formatLegacyEvent(event: AuditEvent): string {
     ["user", hasUser ? user.name : "<none>"],
     ["groups", hasUser && user.groups.length > 0 ? quotedList(user.groups) : "<none>"],
     ["as", as?.name ?? "<self>"],
-    ["asgroups", as === undefined ? "<lookup>" : quotedList(as.groups)],
+    ["asgroups", as === undefined || as.groups.length === 0 ? "<lookup>" : quotedList(as.groups)],
     ["user-agent", event.userAgent],
     ["namespace", event.objectRef?.namespace || "<none>"],
     ["uri", event.requestUri],
