@@ -92,6 +92,33 @@ test("that nobody knows a token is kept where it is asked for, a problem never",
   assert.equal(asked, 3);
 });
 
+test("tokens that nobody knows drive out no good ones", async () => {
+  const clock = manualClock();
+  let asked = 0;
+  const answer = (token: string): TokenAnswer => (token === "good" ? accepted() : undefined);
+  const ask = tokenCache(
+    (token) => {
+      asked++;
+      return answer(token);
+    },
+    { clock, acceptedMs: 100, unknownMs: 100, entriesMax: 10 },
+  );
+  for (const token of ["good", ...Array.from({ length: 50 }, (_, index) => `made-up-${index}`), "good", "made-up-49", "made-up-0"])
+    await ask(token, ["a"]);
+  assert.equal(asked, 52);
+});
+
+test("what was unknown and is known now is kept as that", async () => {
+  const clock = manualClock();
+  const answers: TokenAnswer[] = [undefined, accepted()];
+  const ask = tokenCache(() => answers.shift(), { clock, acceptedMs: 100, unknownMs: 10 });
+  assert.equal(await ask("t", ["a"]), undefined);
+  clock.advance(10);
+  assert.ok("user" in ((await ask("t", ["a"])) ?? {}));
+  clock.advance(50);
+  assert.ok("user" in ((await ask("t", ["a"])) ?? {}));
+});
+
 test("an observer is told of hits, misses, waits and answers", async () => {
   const seen: string[] = [];
   const observer: TokenCacheObserver = {

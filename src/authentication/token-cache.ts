@@ -9,7 +9,7 @@ export interface TokenCacheOptions {
   readonly acceptedMs?: number;
   /** How long it is kept that nobody knows the token. Problems are not kept, since they may pass. */
   readonly unknownMs?: number;
-  /** Results kept at once; the oldest goes first. */
+  /** Acceptances kept at once, and as many tokens that nobody knows; the oldest goes first. */
   readonly entriesMax?: number;
   readonly observer?: TokenCacheObserver | undefined;
 }
@@ -23,7 +23,9 @@ interface Kept {
 export function tokenCache(authenticate: TokenAuthenticator, options: TokenCacheOptions): TokenAuthenticator {
   const { clock, acceptedMs = 10_000, unknownMs = 0, entriesMax = 4096, observer } = options;
   const secret = randomBytes(32);
-  const kept = new Map<string, Kept>();
+  const accepted = new Map<string, Kept>();
+  // Of their own, so that whoever sends tokens that he made up drives out no good ones.
+  const unknown = new Map<string, Kept>();
   const pending = new Map<string, Promise<TokenAnswer>>();
 
   const keep = (key: string, answer: TokenAnswer): TokenAnswer => {
@@ -32,6 +34,8 @@ export function tokenCache(authenticate: TokenAuthenticator, options: TokenCache
     const keptMs = answer === undefined ? unknownMs : acceptedMs;
     if (isProblem || keptMs <= 0) return answer;
     const until = Math.min(clock.now() + keptMs, answer?.expiresAt ?? Number.POSITIVE_INFINITY);
+    const [kept, other] = answer === undefined ? [unknown, accepted] : [accepted, unknown];
+    other.delete(key);
     kept.delete(key); // So that the map stays in the order of age.
     kept.set(key, { token: answer, until });
     if (kept.size > entriesMax) kept.delete(kept.keys().next().value as string);
@@ -67,12 +71,12 @@ export function tokenCache(authenticate: TokenAuthenticator, options: TokenCache
   };
   return (token, audiences) => {
     const key = keyOf(secret, token, audiences);
-    const found = kept.get(key);
+    const found = accepted.get(key) ?? unknown.get(key);
     if (found === undefined || found.until <= clock.now()) return look(key, token, audiences);
     const holds = found.token?.stillHolds?.() ?? true;
     if (holds instanceof Promise) return holds.then((does) => (does ? hit(found.token) : look(key, token, audiences)));
     if (holds) return hit(found.token);
-    kept.delete(key);
+    accepted.delete(key);
     return look(key, token, audiences); // Says why not.
   };
 
