@@ -6,12 +6,8 @@ export function headerText(value: string): string {
   return value;
 }
 
-/** A key that is part of a header's name, percent-encoded. What is no percent-encoding stays as it is. */
+/** A key that is part of a header's name, percent-encoded as Go's PathUnescape reads it. What is no percent-encoding stays as it is. */
 export function headerKey(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded);
-  } catch (error) {
-    if (error instanceof URIError) return encoded;
-    throw error;
-  }
+  if (!encoded.includes("%") || /%(?![0-9a-f]{2})/i.test(encoded)) return encoded;
+  return headerText(encoded.replaceAll(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))));
 }
