@@ -142,3 +142,28 @@ test("a token that the webhook repeats is not logged", async () => {
   assert.equal(logged.length, 1);
   assert.ok(!logged[0]?.includes("hush-hush"));
 });
+
+test("only so many tokens are asked for at once", async () => {
+  const schema = builtinSchema("io.k8s.api.authentication.v1.TokenReview");
+  let release = (): void => {};
+  const open = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const authenticate = tokenWebhook({
+    client: {
+      async post() {
+        await open;
+        return { status: 200, headers: {}, body: Buffer.from(good) };
+      },
+    },
+    kind: { group: "authentication.k8s.io", version: "v1", kind: "TokenReview", schema },
+    audiences: ["api"],
+    clock: hastyClock,
+    logger: quiet,
+  });
+  const asked = Array.from({ length: 10_000 }, (_, index) => authenticate(`t${index}`, ["api"]));
+  assert.deepEqual(await authenticate("one more", ["api"]), { problem: "too many tokens are being asked for" });
+  release();
+  await Promise.all(asked);
+  assert.ok("user" in ((await authenticate("again", ["api"])) ?? {}));
+});

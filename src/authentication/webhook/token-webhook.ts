@@ -22,9 +22,14 @@ export interface TokenWebhookOptions {
 const initialDelayMs = 500;
 /** Of one call, and of all tries together. */
 const timeoutMs = 30_000;
+/** Tokens that are asked for at once; further ones are refused. Ours: upstream asks for any number. */
+const tokensMax = 10_000;
 
 export function tokenWebhook({ client, kind, audiences: own, clock, logger, random }: TokenWebhookOptions): TokenAuthenticator {
+  let underWay = 0;
   return async (token, audiences) => {
+    if (underWay >= tokensMax) return { problem: "too many tokens are being asked for" };
+    underWay++;
     const deadline = new AbortController();
     const clear = clock.after(timeoutMs, () => deadline.abort());
     try {
@@ -38,6 +43,7 @@ export function tokenWebhook({ client, kind, audiences: own, clock, logger, rand
       logger.error("failed to make webhook authenticator request", { error: error.message.replaceAll(token, "…") });
       return { problem: error.message };
     } finally {
+      underWay--;
       clear();
     }
   };
