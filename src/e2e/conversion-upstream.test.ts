@@ -4,10 +4,12 @@
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { WatchEvent } from "../testing/http2-client.ts";
 import { jsonDifferences } from "../testing/json-differences.ts";
 import { type Answer, type RawClient, type RawRequest, rawClient } from "../testing/raw-client.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 import { startUpstreamDefinitions, type UpstreamServer, upstreamMissing } from "../testing/upstream-definitions.ts";
+import { http2Watches } from "../testing/watch-connection.ts";
 import { startWebhookServer, type WebhookReply, type WebhookRequest, type WebhookServer } from "../testing/webhook-server.ts";
 import { answerOf, definitionOf, good, target } from "./conversion/targets.ts";
 import { comparable } from "./real-definitions/twins.ts";
@@ -77,6 +79,11 @@ const patched = (at: string, rest: string, body: object, headers: Record<string,
   body,
 });
 const get = (at: string, rest = ""): RawRequest => ({ path: path(at, rest) });
+/** Of port 2. */
+const relabelled: Reply = (request) =>
+  answerOf(request, (objects) =>
+    objects.map((one) => (one.spec.port === 2 ? { ...one, metadata: { ...one.metadata, labels: { by: "webhook" } } } : one)),
+  );
 const failure: Reply = (request) => answerOf(request, () => [], { result: { status: "Failure", message: "not today" } });
 
 /** In order: each goes on from what those before have left. */
@@ -180,6 +187,54 @@ function check([what, request, answering = good]: Row): void {
 }
 
 for (const row of rows) check(row);
+
+/** What happens while a watch is open, and what it selects by. */
+const watchRows: [what: string, query: string, events: number][] = [
+  ["all", "", 6],
+  ["by a label", "&labelSelector=by%3Dwebhook", 5],
+  ["by a field", "&fieldSelector=spec.host%3Dw", 5],
+];
+
+for (const [what, query, count] of watchRows) {
+  test(`a watch: ${what}`, { skip: missing }, async () => {
+    const seen: string[][] = [];
+    for (const [index, client] of clients.entries()) {
+      const connection = http2Watches((index === 0 ? server : upstream)?.kubeconfig as string);
+      const events: WatchEvent[] = [];
+      let ended = false;
+      const end = (): void => {
+        ended = true;
+      };
+      const { resourceVersion } = (await client.send(get("v2"))).body.metadata;
+      connection.open(`${path("v2")}?watch=1&resourceVersion=${resourceVersion}${query}`, { event: (event) => events.push(event), end });
+      reply = relabelled;
+      await client.send(post("v1", target("v1", "w", { hostPort: "w:1" })));
+      for (const hostPort of ["w:2", "x:2", "x:1", "w:2"]) await client.send(patched("v1", "/w", { spec: { hostPort } }));
+      await client.send({ method: "DELETE", path: path("v1", "/w") });
+      reply = failure; // What is on its way waits, and is tried again.
+      await client.send(post("v1", target("v1", "z", { hostPort: "w:2" })));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      reply = relabelled;
+      await client.send({ method: "DELETE", path: path("v1", "/z") });
+      await until("all events", () => ended || events.length >= count + 2);
+      reply = good;
+      connection.break();
+      seen.push(
+        events.map((event) =>
+          JSON.stringify([event.type, (event.object as { spec?: unknown }).spec, (event.object as { message?: unknown }).message]),
+        ),
+      );
+    }
+    assert.deepEqual(seen[0], seen[1]);
+  });
+}
+
+async function until(what: string, holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds(); tries++) {
+    assert.ok(tries < 500, `never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
 
 test("another version becomes the one that is stored", { skip: missing }, async () => {
   const name = `${definitions}/targets.example.com`;

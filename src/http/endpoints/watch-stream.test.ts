@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Clock } from "../../api/clock.ts";
-import { expired } from "../../api/errors.ts";
+import { expired, plainError } from "../../api/errors.ts";
 import type { WatchPlan, WatchScope } from "../../registry/watch.ts";
+import type { ConvertedVersion } from "../../resource/contract.ts";
 import type { CacheEvent, CacheSubscriber, Entry, Snapshot, WatchCache } from "../../watch-cache/contract.ts";
 import type { BodyStream } from "../contract.ts";
 import { jsonLines } from "../representation/event-framing.ts";
@@ -209,4 +210,57 @@ test("all end together, and later ones at once", () => {
   watches.endAll();
   watches.add(() => ended++);
   assert.equal(ended, 2);
+});
+
+/** Somebody who converts: what he answers is up to the test. */
+function converter() {
+  const asked: { resolve: (entries: readonly Entry[]) => void; reject: (error: Error) => void; entries: readonly Entry[] }[] = [];
+  const converted = {
+    show: (entries: readonly Entry[]) => new Promise<readonly Entry[]>((resolve, reject) => asked.push({ resolve, reject, entries })),
+  } as unknown as ConvertedVersion;
+  return { asked, converted };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test("events that somebody else converts are sent when he has, and no more are taken until then", async () => {
+  const { asked, converted } = converter();
+  const watch = fixture({ converted, bookmarks: true, plan: plan({ from: 1 }) });
+  assert.equal(watch.subscriber()?.events(batch("a", "hidden")), false);
+  watch.pass(60_000); // A bookmark would tell of the event.
+  assert.deepEqual([watch.seen, watch.resumed()], [[], 0]);
+  asked[0]?.resolve([entry("A"), entry("hidden")]);
+  await turn();
+  assert.deepEqual([watch.seen, watch.resumed()], [['{"type":"ADDED","object":"A"}'], 1]);
+});
+
+test("events that cannot be converted are tried again, and end the watch after half a minute", async () => {
+  const { asked, converted } = converter();
+  const watch = fixture({ converted, plan: plan({ from: 1 }) });
+  const first = batch("a");
+  watch.subscriber()?.events(first);
+  for (const delayMs of [800, 1600, 3200, 6400, 12_800]) {
+    asked.at(-1)?.reject(plainError("the webhook is down"));
+    await turn();
+    assert.deepEqual(watch.seen, []);
+    watch.pass(delayMs);
+  }
+  assert.equal(asked.length, 6);
+  asked.at(-1)?.reject(plainError("the webhook is down"));
+  await turn();
+  assert.match(watch.seen[0] as string, /^\{"type":"ERROR".*the webhook is down/);
+  assert.deepEqual([watch.seen.length, watch.seen[1]], [2, "end"]);
+});
+
+test("initial objects that cannot be converted end the watch at once; one that has ended is not written to", async () => {
+  const { asked, converted } = converter();
+  const watch = fixture({ converted, plan: plan({ initial: snapshot(entry("a")), from: 1 }) });
+  asked[0]?.reject(plainError("no"));
+  await turn();
+  assert.deepEqual([watch.seen.length, watch.seen[1]], [2, "end"]);
+  const other = fixture({ converted, plan: plan({ initial: snapshot(entry("a")), from: 1 }) });
+  other.end();
+  asked[1]?.resolve([entry("A")]);
+  await turn();
+  assert.deepEqual(other.seen, ["end"]);
 });

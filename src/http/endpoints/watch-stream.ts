@@ -36,6 +36,16 @@ const pendingBytesMax = 512 << 10;
 /** A watcher that reads nothing for so long is cut off. */
 const stalledMs = 30_000;
 
+/** How long events that cannot be converted are tried again, and when for the first time. Source: client-go's reflector, MaxInternalErrorRetryDuration */
+const retriedMs = 30_000;
+const retryFirstMs = 800;
+
+interface Retry {
+  /** When it was tried first, milliseconds since 1970. */
+  readonly since: number;
+  readonly delayMs: number;
+}
+
 const all = (): boolean => true;
 
 /** @returns ends the watch; may be called again, and after the client has gone */
@@ -107,20 +117,20 @@ class WatchStream {
     this.#whenDrained(() => setImmediate(() => !this.#ended && this.#sendInitial(objects)));
   }
 
-  /** What cannot be converted ends the watch; who has the objects at the version that is stored goes on. */
-  #whenConverted<T>(converting: Promise<T>, run: (made: T) => void): void {
+  /** What cannot be converted ends the watch, unless it is tried again. */
+  #whenConverted<T>(converting: Promise<T>, run: (made: T) => void, failed: (error: ApiError) => void = (error) => this.#fail(error)): void {
     this.#converting = true;
     const done = (made: T): void => {
       this.#converting = false;
       if (!this.#ended) run(made);
     };
-    const failed = (error: unknown): void => {
+    const refused = (error: unknown): void => {
       if (this.#ended) return;
-      if (error instanceof ApiError) return this.#fail(error);
+      if (error instanceof ApiError) return failed(error);
       this.end();
       throw error;
     };
-    void converting.then(done, failed);
+    void converting.then(done, refused);
   }
 
   #follow(): void {
@@ -149,12 +159,23 @@ class WatchStream {
 
   /** @returns false where no more is to be delivered for now */
   #send(batch: readonly CacheEvent[]): boolean {
-    const { converted, plan } = this.#options;
-    if (converted === undefined) return this.#write(batch);
+    const { converted } = this.#options;
+    return converted === undefined
+      ? this.#write(batch)
+      : this.#sendConverted(batch, converted, { since: this.#options.clock.now(), delayMs: retryFirstMs });
+  }
+
+  /** As upstream's reflectors do, it is tried again for a while; those who see the objects as they are stored go on. */
+  #sendConverted(batch: readonly CacheEvent[], converted: ConvertedVersion, { since, delayMs }: Retry): boolean {
+    const { plan, clock } = this.#options;
     const events = convertedEvents(converted, batch, { previous: plan.scope.wants !== undefined });
     if (!(events instanceof Promise)) return this.#write(events);
-    this.#whenConverted(events, (made) => {
+    const run = (made: readonly CacheEvent[]): void => {
       if (this.#write(made)) this.#subscription?.resume();
+    };
+    this.#whenConverted(events, run, (error) => {
+      if (clock.now() + delayMs - since > retriedMs) return this.#fail(error);
+      this.#after("conversion", delayMs, () => this.#sendConverted(batch, converted, { since, delayMs: delayMs * 2 }));
     });
     return false;
   }
