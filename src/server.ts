@@ -120,7 +120,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
       ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
       audit.filters?.authentication(identify) ?? identify,
       ...(audit.filters === undefined ? [] : [audit.filters.filter]),
-      impersonationFilter(authorize, { constrained: gates.enabled("ConstrainedImpersonation") }),
+      impersonationFilter(authorize, { constrained: gates.enabled("ConstrainedImpersonation"), observer: metrics.impersonation }),
       authorizationFilter(authorize, { attempted: access.attempted, clock }),
     ],
     registry,

@@ -92,6 +92,19 @@ test("who was authenticated, and who was not", async () => {
   assert.deepEqual(more, [3, 1, 2, 1, 3]); // The second scrape is one of them.
 });
 
+test("requests in another's name", async () => {
+  const wishes: Record<string, string>[] = [{ "impersonate-user": "bob" }, { "impersonate-user": "bob", "impersonate-group": "dev" }];
+  for (const headers of wishes) await admin.send({ path: "/version", headers });
+  const someone = rawClient((await server.as("eve")).kubeconfig);
+  await someone.send({ path: "/version", headers: { "impersonate-user": "bob" } });
+  someone.close();
+  const text = await scrape();
+  assert.equal(seriesValue(text, 'apiserver_impersonation_attempts_total{mode="user-info",decision="allowed"}'), 2);
+  assert.equal(seriesValue(text, 'apiserver_impersonation_attempts_total{mode="",decision="denied"}'), 1);
+  assert.ok(seriesValue(text, 'apiserver_impersonation_authorization_attempts_total{mode="legacy",decision="denied"}') >= 1);
+  assert.ok(seriesValue(text, 'apiserver_impersonation_authorization_attempts_duration_seconds_count{mode="user-info",decision="allowed"}') >= 2);
+});
+
 test("feature gates", async () => {
   const text = await scrape();
   assert.equal(seriesValue(text, 'kubernetes_feature_enabled{name="WatchList",stage="BETA"}'), 1);

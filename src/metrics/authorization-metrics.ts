@@ -2,6 +2,7 @@
 import type { AuthorizationObserver, DecisionCounts } from "../authorization/contract.ts";
 import { formatLabels, type Metric, type MetricType, type Sample } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
+import { Counters, Histograms } from "./vectors.ts";
 
 export interface AuthorizationMetrics extends AuthorizationObserver {
   collect(): Metric[];
@@ -15,12 +16,12 @@ const conditionBounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
 export function authorizationMetrics(): AuthorizationMetrics {
   const attempts = new Map<string, Attempts>();
   const decisions = new Map<string, { readonly type: string; readonly name: string; readonly counts: DecisionCounts }>();
-  const calls = new Counter();
+  const calls = new Counters();
   const durations = new Histograms(webhookBounds);
-  const failedOpen = new Counter();
+  const failedOpen = new Counters();
   const conditions = new Histograms(conditionBounds);
-  const excluded = new Counter();
-  const failed = new Counter();
+  const excluded = new Counters();
+  const failed = new Counters();
   return {
     attempted({ decision, error }, durationMs) {
       const result = decision === "allow" ? "allowed" : error !== undefined ? "error" : decision === "deny" ? "denied" : "no-opinion";
@@ -100,38 +101,4 @@ function decisionSamples(all: Iterable<{ readonly type: string; readonly name: s
       .filter(([, count]) => count > 0)
       .map(([decision, value]) => ({ suffix: "", labels: formatLabels(["decision", "name", "type"], [decision, name, type]), value })),
   );
-}
-
-class Counter {
-  readonly #counts = new Map<string, number>();
-
-  count(labels: string): void {
-    this.#counts.set(labels, (this.#counts.get(labels) ?? 0) + 1);
-  }
-
-  samples(): Sample[] {
-    return [...this.#counts].map(([labels, value]) => ({ suffix: "", labels, value }));
-  }
-}
-
-class Histograms {
-  readonly #bounds: readonly number[];
-  readonly #all = new Map<string, Histogram>();
-
-  constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
-  }
-
-  observe(labels: string, value: number): void {
-    let one = this.#all.get(labels);
-    if (one === undefined) {
-      one = new Histogram(this.#bounds);
-      this.#all.set(labels, one);
-    }
-    one.observe(value);
-  }
-
-  samples(): Sample[] {
-    return [...this.#all].flatMap(([labels, one]) => [...one.samples(labels)]);
-  }
 }

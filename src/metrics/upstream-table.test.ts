@@ -16,6 +16,7 @@ import { conversionMetrics } from "./conversion-metrics.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { featureMetrics } from "./feature-metrics.ts";
 import { healthMetrics } from "./health-metrics.ts";
+import { impersonationMetrics } from "./impersonation-metrics.ts";
 import { jwtMetrics } from "./jwt-metrics.ts";
 import { createMetrics } from "./metrics.ts";
 import { defaultMetricsOptions } from "./options.ts";
@@ -104,9 +105,21 @@ async function everyMetric(): Promise<Metric[]> {
   const admission = admissionMetrics();
   admission.plugin("NamespaceLifecycle", "admit")("CREATE", false, 0);
   admission.step("validate")("DELETE", true, 1);
-  const others = [admission, health, certificates, serviceAccountMetrics(), authentication, authorization, conversion, jwt, tokens].flatMap((part) =>
-    part.collect(),
-  );
+  const impersonation = impersonationMetrics();
+  impersonation.attempted("", false, 1);
+  impersonation.asked("legacy", true, 1);
+  const others = [
+    impersonation,
+    admission,
+    health,
+    certificates,
+    serviceAccountMetrics(),
+    authentication,
+    authorization,
+    conversion,
+    jwt,
+    tokens,
+  ].flatMap((part) => part.collect());
   return [
     ...all,
     ...others,

@@ -3,10 +3,12 @@ import type { AdmissionObserver } from "../admission/contract.ts";
 import type { Clock } from "../api/clock.ts";
 import { knownGates } from "../cli/feature-gates.ts";
 import { versionBody } from "../http/endpoints/version.ts";
+import type { ImpersonationObserver } from "../http/impersonation/contract.ts";
 import { admissionMetrics } from "../metrics/admission-metrics.ts";
 import { type AuthenticationMetrics, authenticationMetrics } from "../metrics/authentication-metrics.ts";
 import { featureMetrics } from "../metrics/feature-metrics.ts";
 import { type HealthMetrics, healthMetrics } from "../metrics/health-metrics.ts";
+import { impersonationMetrics } from "../metrics/impersonation-metrics.ts";
 import { createMetrics, type Metrics, type MetricsCollector, type MetricsSources } from "../metrics/metrics.ts";
 import { checkMetricsOptions } from "../metrics/options.ts";
 import { type ServiceAccountMetrics, serviceAccountMetrics } from "../metrics/service-account-metrics.ts";
@@ -25,6 +27,7 @@ export async function metricsSettings({ metrics, logger }: ServerOptions): Promi
 export interface ServerMetrics extends Metrics {
   readonly authentication: AuthenticationMetrics;
   readonly tokens: TokenMetrics;
+  readonly impersonation: ImpersonationObserver & { readonly clock: Clock };
   readonly admission: AdmissionObserver & { readonly clock: Clock };
   readonly health: HealthMetrics;
   readonly serviceAccounts: ServiceAccountMetrics;
@@ -40,11 +43,19 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pi
 export function openMetrics(show: ShowMetrics, { audit, storage, installer, catalog, clock, gates }: Needs): ServerMetrics {
   const authentication = authenticationMetrics(clock);
   const tokens = tokenMetrics();
+  const impersonation = impersonationMetrics();
   const admission = admissionMetrics();
   const health = healthMetrics();
   const serviceAccounts = serviceAccountMetrics();
   const features = featureMetrics(knownGates(), gates);
-  const collectors: MetricsCollector[] = [admission.collect, authentication.collect, tokens.collect, serviceAccounts.collect, () => [features]];
+  const collectors: MetricsCollector[] = [
+    admission.collect,
+    authentication.collect,
+    impersonation.collect,
+    tokens.collect,
+    serviceAccounts.collect,
+    () => [features],
+  ];
   const metrics = createMetrics(
     clock,
     {
@@ -68,6 +79,7 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
     serviceAccounts,
     health,
     admission: { ...admission, clock },
+    impersonation: { ...impersonation, clock },
     add: (collect) => void collectors.push(collect),
   };
 }
