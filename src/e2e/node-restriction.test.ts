@@ -35,6 +35,14 @@ const patch = (path: string, body: object): RawRequest => ({
 const remove = (path: string): RawRequest => ({ method: "DELETE", path });
 const forbidden = (what: string, why: string): string => `${what} is forbidden: ${why}`;
 
+const slices = "/apis/resource.k8s.io/v1/resourceslices";
+const slice = (name: string, nodeName: string): object => ({
+  metadata: { name },
+  spec: { driver: "d.example.com", nodeName, pool: { name: nodeName, generation: 1, resourceSliceCount: 1 }, devices: [{ name: "x" }] },
+});
+const volumes = [{ name: "v", persistentVolumeClaim: { claimName: "claim" } }];
+const claimSpec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+
 /** In this order. `uid:name` in a body stands for what was given out; the answer is a status, or the message of a refusal. */
 const steps: [what: string, who: "admin" | "node", request: () => RawRequest, want: number | string][] = [
   ["registers", "node", () => post(`${core}/nodes`, { metadata: { name: "n1", labels: { "kubernetes.io/hostname": "n1" } } }), 201],
@@ -191,6 +199,46 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     "node",
     () => remove(`${inDefault}/pods/other`),
     forbidden('pods "other"', 'node "n1" can only delete pods with spec.nodeName set to itself'),
+  ],
+  ["shows its devices", "node", () => post(slices, slice("s1", "n1")), 201],
+  [
+    "shows another's devices",
+    "node",
+    () => post(slices, slice("s2", "n2")),
+    forbidden('resourceslices.resource.k8s.io "s2"', "can only create ResourceSlice with the same NodeName as the requesting node"),
+  ],
+  ["has a neighbour with devices", "admin", () => post(slices, slice("s2", "n2")), 201],
+  [
+    "takes all devices away",
+    "node",
+    () => remove(slices),
+    forbidden(
+      "resourceslices.resource.k8s.io",
+      'User "system:node:n1" cannot deletecollection resource "resourceslices" in API group "resource.k8s.io" at the cluster scope: can only list/watch/deletecollection resourceslices with nodeName field selector',
+    ),
+  ],
+  ["takes its devices away", "node", () => remove(`${slices}?fieldSelector=spec.nodeName%3Dn1`), 200],
+  [
+    "gets a pod with a volume",
+    "admin",
+    () => post(`${inDefault}/pods`, { metadata: { name: "stores" }, spec: { nodeName: "n1", containers, volumes } }),
+    201,
+  ],
+  ["gets the claim of the volume", "admin", () => post(`${inDefault}/persistentvolumeclaims`, { metadata: { name: "claim" }, spec: claimSpec }), 201],
+  [
+    "tells how large it is",
+    "node",
+    () => patch(`${inDefault}/persistentvolumeclaims/claim/status`, { status: { capacity: { storage: "2Gi" } } }),
+    200,
+  ],
+  [
+    "says that it is lost",
+    "node",
+    () => patch(`${inDefault}/persistentvolumeclaims/claim/status`, { status: { phase: "Lost" } }),
+    forbidden(
+      'persistentvolumeclaims "claim"',
+      'node "n1" is not allowed to update fields other than status.quantity and status.conditions: status.phase',
+    ),
   ],
   ["ends its pod", "node", () => remove(`${inDefault}/pods/static?gracePeriodSeconds=0`), 200],
 ];
