@@ -19,46 +19,86 @@ interface Kept {
   readonly until: number;
 }
 
+type Look = (key: string, token: string, audiences: readonly string[]) => TokenAnswer | Promise<TokenAnswer>;
+
 /** A token that several requests bring at once is looked at once. */
 export function tokenCache(authenticate: TokenAuthenticator, options: TokenCacheOptions): TokenAuthenticator {
-  const { clock, acceptedMs = 10_000, unknownMs = 0, entriesMax = 4096, observer } = options;
+  const { clock, observer } = options;
   const secret = randomBytes(32);
+  const kept = keptAnswers(options);
+  const once = lookOnce(authenticate, kept.keep, observer);
+  const look = observer === undefined ? once : observedLook(once, observer, clock);
+  return (token, audiences) => {
+    const key = keyOf(secret, token, audiences);
+    const found = kept.find(key);
+    if (found === undefined) return look(key, token, audiences);
+    const use = (): TokenAnswer => {
+      observer?.hit();
+      return found.token;
+    };
+    const holds = found.token?.stillHolds?.() ?? true;
+    if (holds instanceof Promise) return holds.then((does) => (does ? use() : look(key, token, audiences)));
+    if (holds) return use();
+    kept.forget(key);
+    return look(key, token, audiences); // Says why not.
+  };
+}
+
+function keptAnswers({ clock, acceptedMs = 10_000, unknownMs = 0, entriesMax = 4096 }: TokenCacheOptions) {
   const accepted = new Map<string, Kept>();
   // Of their own, so that whoever sends tokens that he made up drives out no good ones.
   const unknown = new Map<string, Kept>();
-  const pending = new Map<string, Promise<TokenAnswer>>();
+  return {
+    find(key: string): Kept | undefined {
+      const found = accepted.get(key) ?? unknown.get(key);
+      return found !== undefined && found.until > clock.now() ? found : undefined;
+    },
+    forget: (key: string) => accepted.delete(key),
+    keep(key: string, answer: AcceptedToken | undefined): void {
+      const keptMs = answer === undefined ? unknownMs : acceptedMs;
+      if (keptMs <= 0) return;
+      const until = Math.min(clock.now() + keptMs, answer?.expiresAt ?? Number.POSITIVE_INFINITY);
+      const [kept, other] = answer === undefined ? [unknown, accepted] : [accepted, unknown];
+      other.delete(key);
+      kept.delete(key); // So that the map stays in the order of age.
+      kept.set(key, { token: answer, until });
+      if (kept.size > entriesMax) kept.delete(kept.keys().next().value as string);
+    },
+  };
+}
 
-  const keep = (key: string, answer: TokenAnswer): TokenAnswer => {
+function lookOnce(
+  authenticate: TokenAuthenticator,
+  keep: (key: string, answer: AcceptedToken | undefined) => void,
+  observer: TokenCacheObserver | undefined,
+): Look {
+  const pending = new Map<string, Promise<TokenAnswer>>();
+  const done = (key: string, answer: TokenAnswer): TokenAnswer => {
     const isProblem = answer !== undefined && "problem" in answer;
     observer?.fetched(!isProblem);
-    const keptMs = answer === undefined ? unknownMs : acceptedMs;
-    if (isProblem || keptMs <= 0) return answer;
-    const until = Math.min(clock.now() + keptMs, answer?.expiresAt ?? Number.POSITIVE_INFINITY);
-    const [kept, other] = answer === undefined ? [unknown, accepted] : [accepted, unknown];
-    other.delete(key);
-    kept.delete(key); // So that the map stays in the order of age.
-    kept.set(key, { token: answer, until });
-    if (kept.size > entriesMax) kept.delete(kept.keys().next().value as string);
+    if (!isProblem) keep(key, answer);
     return answer;
   };
-  const fetch = (key: string, token: string, audiences: readonly string[]): TokenAnswer | Promise<TokenAnswer> => {
+  const failed = (error: unknown): never => {
+    observer?.fetched(false);
+    throw error;
+  };
+  return (key, token, audiences) => {
     const underWay = pending.get(key);
     if (underWay !== undefined) return underWay;
     observer?.fetching();
     const answer = authenticate(token, audiences);
-    if (!(answer instanceof Promise)) return keep(key, answer);
-    const failed = (error: unknown): never => {
-      observer?.fetched(false);
-      throw error;
-    };
-    const whole = answer.then((found) => keep(key, found), failed).finally(() => pending.delete(key));
+    if (!(answer instanceof Promise)) return done(key, answer);
+    const whole = answer.then((found) => done(key, found), failed).finally(() => pending.delete(key));
     pending.set(key, whole);
     return whole;
   };
-  const look = (key: string, token: string, audiences: readonly string[]): TokenAnswer | Promise<TokenAnswer> => {
-    if (observer === undefined) return fetch(key, token, audiences);
+}
+
+function observedLook(look: Look, observer: TokenCacheObserver, clock: Clock): Look {
+  return (key, token, audiences) => {
     const since = clock.now();
-    const answer = fetch(key, token, audiences);
+    const answer = look(key, token, audiences);
     if (!(answer instanceof Promise)) {
       observer.missed(clock.now() - since);
       return answer;
@@ -69,21 +109,6 @@ export function tokenCache(authenticate: TokenAuthenticator, options: TokenCache
       observer.missed(clock.now() - since);
     });
   };
-  return (token, audiences) => {
-    const key = keyOf(secret, token, audiences);
-    const found = accepted.get(key) ?? unknown.get(key);
-    if (found === undefined || found.until <= clock.now()) return look(key, token, audiences);
-    const holds = found.token?.stillHolds?.() ?? true;
-    if (holds instanceof Promise) return holds.then((does) => (does ? hit(found.token) : look(key, token, audiences)));
-    if (holds) return hit(found.token);
-    accepted.delete(key);
-    return look(key, token, audiences); // Says why not.
-  };
-
-  function hit(token: AcceptedToken | undefined): TokenAnswer {
-    observer?.hit();
-    return token;
-  }
 }
 
 /** Lengths stand between the parts, so that no two lists are written alike. */
