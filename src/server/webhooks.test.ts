@@ -1,0 +1,68 @@
+/** Where services are reached that are webhooks, by what is stored of them. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { openMemoryRegistry } from "../testing/memory-registry.ts";
+import { openWebhooks } from "./webhooks.ts";
+
+const { registry, create, close } = await openMemoryRegistry();
+after(close);
+
+await create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: "hooks" } });
+await create(["/services", "hooks"], {
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "conv" },
+  spec: { type: "ClusterIP", clusterIP: "10.0.0.9", ports: [{ name: "https", port: 443, protocol: "TCP" }] },
+});
+await create(["/services", "hooks"], {
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "away" },
+  spec: { type: "ExternalName", externalName: "conv.example.com" },
+});
+const slice = (name: string, service: string, address: string) => ({
+  apiVersion: "discovery.k8s.io/v1",
+  kind: "EndpointSlice",
+  metadata: { name, labels: { "kubernetes.io/service-name": service } },
+  addressType: "IPv4",
+  ports: [{ name: "https", port: 8443, protocol: "TCP" }],
+  endpoints: [{ addresses: [address], conditions: { ready: true } }],
+});
+await create(["discovery.k8s.io/endpointslices", "hooks"], slice("conv-1", "conv", "10.1.1.1"));
+await create(["discovery.k8s.io/endpointslices", "hooks"], slice("other-1", "other", "10.1.1.2"));
+
+const rows: [what: string, service: string, port: number, byAddress: string, byEndpoint: string][] = [
+  ["a service", "conv", 443, "10.0.0.9:443", "10.1.1.1:8443"],
+  ["another port", "conv", 80, 'no service port 80 found for service "conv"', 'no service port 80 found for service "conv"'],
+  ["a name elsewhere", "away", 443, "conv.example.com:443", 'unsupported service type "ExternalName"'],
+  ["nothing", "none", 443, 'service "none" not found', 'service "none" not found'],
+];
+
+for (const [what, service, port, byAddress, byEndpoint] of rows) {
+  for (const [enableAggregatorRouting, want] of [
+    [false, byAddress],
+    [true, byEndpoint],
+  ] as const) {
+    test(`${what} is reached${enableAggregatorRouting ? " by its endpoints" : ""}`, async () => {
+      const self = () => ({ host: "127.0.0.1", port: 6443 });
+      const webhooks = openWebhooks({ enableAggregatorRouting }, { catalog: registry.catalog, metrics: { add() {} }, self });
+      let told: string;
+      try {
+        const { host, port: at } = await webhooks.resolve("hooks", service, port);
+        told = `${host}:${at}`;
+      } catch (error) {
+        told = (error as Error).message;
+      }
+      webhooks.close();
+      assert.equal(told, want);
+    });
+  }
+}
+
+test("this server is the service kubernetes, and another resolver stands for all", async () => {
+  const needs = { catalog: registry.catalog, metrics: { add() {} }, self: () => ({ host: "127.0.0.1", port: 6443 }) };
+  const own = openWebhooks({ enableAggregatorRouting: false }, needs);
+  assert.deepEqual(await own.resolve("default", "kubernetes", 443), { host: "127.0.0.1", port: 6443 });
+  const given = openWebhooks({ enableAggregatorRouting: false, serviceResolver: () => ({ host: "a", port: 1 }) }, needs);
+  assert.deepEqual(await given.resolve("default", "kubernetes", 443), { host: "a", port: 1 });
+});
