@@ -136,6 +136,7 @@ const rows: readonly Row[] = [
   ["wrong labels", get("v2", "/a"), labelled({ labels: { "a b": "c" } })],
   ["garbage", get("v2", "/a"), () => "garbage"],
   ["nothing", get("v2", "/a"), () => ""],
+  ["never", get("v2", "/a"), () => () => {}],
   ["503", get("v2", "/a"), () => (response) => response.writeHead(503, { "content-type": "text/plain" }).end("gone")],
   ["by label", { path: `${path("v2")}?labelSelector=by%3Dwebhook` }],
   ["by field", { path: `${path("v2")}?fieldSelector=spec.host%3De` }],

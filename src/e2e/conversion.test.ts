@@ -1,7 +1,9 @@
 /** Versions that a webhook converts, through a real server and over TLS. Source: apiextensions-apiserver pkg/apiserver/conversion */
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
+import { jsonWords, mutate } from "../testing/mutate.ts";
 import { type Answer, type RawClient, rawClient } from "../testing/raw-client.ts";
+import { seededRandom } from "../testing/seeded-random.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 import { http2Watches } from "../testing/watch-connection.ts";
 import { startWebhookServer, type WebhookReply, type WebhookRequest, type WebhookServer } from "../testing/webhook-server.ts";
@@ -307,6 +309,31 @@ for (const [what, answer, message] of badRows) {
     assert.deepEqual(await ok("GET", path("v1", "/a")), before);
   });
 }
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const damagedAnswers = process.env.COXSWAIN_TEST_FULL === "1" ? 5000 : 100;
+
+test(`damaged answers damage nothing (SEED=${seed})`, async () => {
+  const random = seededRandom(seed);
+  await ok("POST", path("v1"), target("v1", "fuzzed", { hostPort: "f:1" }));
+  const before = await ok("GET", path("v1", "/fuzzed"));
+  let answer = "";
+  reply = (request) => {
+    const whole = Buffer.from(JSON.stringify(answerOf(request)));
+    answer = mutate(whole, { others: [Buffer.from(request.text)], words: jsonWords, random }).toString("latin1");
+    return (response) => response.writeHead(200, { "content-type": "application/json" }).end(answer, "latin1");
+  };
+  for (let times = 0; times < damagedAnswers; times++) {
+    const write =
+      random(2) === 0 ? await send("GET", path("v2", "/fuzzed")) : await send("PATCH", path("v2", "/fuzzed"), { spec: { replicas: times } }, merge);
+    assert.ok([200, 422, 500].includes(write.status), `${write.status}: ${answer}`);
+    const { status, body } = await send("GET", path("v1", "/fuzzed"));
+    assert.deepEqual([status, body.apiVersion, body.kind], [200, "example.com/v1", "Target"], answer);
+    const { labels: _l, annotations: _a, managedFields: _m, resourceVersion: _r, generation: _g, ...metadata } = body.metadata;
+    assert.deepEqual({ ...before.metadata, ...metadata }, before.metadata, answer);
+    for (const field of Object.keys(body)) assert.ok(["apiVersion", "kind", "metadata", "spec", "status"].includes(field), answer);
+  }
+});
 
 test("only labels and annotations are the webhook's", async () => {
   const before = await ok("GET", path("v1", "/a"));
