@@ -67,8 +67,22 @@ async function check(options: ServiceAccountTokenOptions, token: string, audienc
     if (still !== undefined) return refused(still, claims, options.observer);
   }
   const user = claims.secret === undefined ? boundUser(claims.bound as BoundClaims) : secretTokenUser(claims.secret);
-  const accepted: AcceptedToken = { user, audiences: matching, stillHolds: () => problem() === undefined, ...tokenNotes(options, claims) };
+  const accepted: AcceptedToken = { user, audiences: matching, stillHolds: isUnchanged(options, claims, problem), ...tokenNotes(options, claims) };
   return claims.exp === undefined ? accepted : { ...accepted, expiresAt: claims.exp * 1000 + leewayMs };
+}
+
+/** A secret is read again, which costs more than all the rest, only when it or its account is another than now. */
+function isUnchanged({ live }: ServiceAccountTokenOptions, { secret }: VerifiedClaims, problem: () => string | undefined): () => boolean {
+  if (secret === undefined) return () => problem() === undefined;
+  const states = (): unknown[] => [
+    live.find("secrets", secret.namespace, secret.secret),
+    live.find("serviceaccounts", secret.namespace, secret.account),
+  ];
+  const [holder, account] = states();
+  return () => {
+    const [holderNow, accountNow] = states();
+    return (holder === holderNow && account === accountNow) || problem() === undefined;
+  };
 }
 
 function refused(problem: string, { secret }: VerifiedClaims, observer: ServiceAccountTokenObserver | undefined): TokenAnswer {
