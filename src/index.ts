@@ -6,6 +6,7 @@ import { defaultMetricsOptions } from "./metrics/options.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 
 export type { RunningServer, ServerOptions } from "./options.ts";
+export type { ServiceResolver } from "./webhook/service-resolver.ts";
 
 /** What each option is when it is not given to {@link startServer}. */
 export const defaultOptions: Omit<ServerOptions, "logger"> = {
