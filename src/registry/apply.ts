@@ -3,6 +3,7 @@ import { conflict, plainError } from "../api/errors.ts";
 import type { KubeObject, ObjectMeta } from "../api/object.ts";
 import { cloneJson } from "../lib/json/values.ts";
 import { conform, DecodeError } from "../lib/schema/decode.ts";
+import type { Struct } from "../lib/schema/schema.ts";
 import type { Resolved } from "../resource/contract.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { expectedKind, toStorageVersion, withMetadata } from "./decode-body.ts";
@@ -68,13 +69,20 @@ function conformed(merged: KubeObject, kind: AppliedKind): KubeObject {
   const { managedFields } = merged.metadata;
   delete merged.metadata.managedFields;
   try {
-    const object = withMetadata(conform(cloneJson(merged), kind.schema).object);
+    const object = inForm(cloneJson(merged), kind.schema);
     setEntries(object, managedFields);
     return object;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw plainError(`failed to convert new object (${describeObject(kind, merged.metadata)}) to proper version: ${error.message}`);
   }
+}
+
+/** @throws DecodeError */
+function inForm(merged: KubeObject, schema: Struct): KubeObject {
+  if (schema.custom === undefined) return withMetadata(conform(merged, schema).object);
+  schema.custom.complete(merged);
+  return merged;
 }
 
 /** A version is passed over where there is no object. @throws ApiError 409 when the intent names the uid of an object that is not there */

@@ -1,8 +1,9 @@
 /** Writes of the `scale` subresource: an update of the object that changes nothing but its replicas. Source: upstream's scale REST of the workloads. */
-import { conflict, invalid, methodNotAllowed } from "../api/errors.ts";
+import { badRequest, conflict, internalError, invalid, methodNotAllowed } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
 import { formatGroupVersion, type KubeObject, type ManagedFieldsEntry } from "../api/object.ts";
 import { validateObjectMeta } from "../api/validation/metadata.ts";
+import { quoteGo } from "../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
 import type { Resolved, Resource, ScaleMapping } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
@@ -34,11 +35,12 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
     next(current) {
       const object = (current as NonNullable<typeof current>)(); // No kind with a scale is created by an update.
       const { managedFields } = object.metadata;
-      const live = (): KubeObject => withEntries(mapping.toScale(object), scaleEntries(managedFields, paths));
+      const live = (): KubeObject => withEntries(presentScale(mapping, object), scaleEntries(managedFields, paths));
       const scale = request.next(live);
       if (request.tracksManagers !== false) trackScale(registry, request, scale, live(), context);
       checkNames(scale, request);
       checkScale(resource, object, scale);
+      if (scale.spec?.replicas === noReplicas) throw badRequest(`the spec replicas field ${replicasField(mapping)} cannot be empty`);
       mapping.applyScale(object, Number(scale.spec?.replicas ?? 0));
       setEntries(object, parentEntries(managedFields, scale.metadata.managedFields, requestVersion(request.target), paths));
       // Without one, custom resources are written as they are there, though they want one otherwise.
@@ -48,6 +50,32 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
     },
   });
   return mapping.toScale("entry" in written ? await scaledObject(request.target, written.entry) : written.object);
+}
+
+/** Stands for replicas that were not there, so that a patch can be seen not to set them. */
+const noReplicas = -(2 ** 31);
+
+function presentScale(mapping: ScaleMapping, object: KubeObject): KubeObject {
+  const scale = mapping.toScale(object);
+  if (!hasReplicas(mapping, object)) scale.spec = { replicas: noReplicas };
+  return scale;
+}
+
+function hasReplicas({ replicasPath }: ScaleMapping, object: KubeObject): boolean {
+  if (replicasPath === undefined) return true;
+  let value: unknown = object;
+  for (const step of replicasPath)
+    value = typeof value === "object" && value !== null && Object.hasOwn(value, step) ? Reflect.get(value, step) : undefined;
+  return value !== undefined && value !== null;
+}
+
+const replicasField = ({ replicasPath = [] }: ScaleMapping): string => quoteGo(`.${replicasPath.join(".")}`);
+
+/** @returns the Scale to be shown @throws ApiError 500 where the object has no replicas, as upstream has it */
+export function readScale(mapping: ScaleMapping, object: KubeObject): KubeObject {
+  const scale = mapping.toScale(object);
+  if (!hasReplicas(mapping, object)) throw internalError(`the spec replicas field ${replicasField(mapping)} does not exist`);
+  return scale;
 }
 
 /** The object as the version has it whose scale it is. */

@@ -219,7 +219,7 @@ export interface ScaleMapping {
   toScale(object: KubeObject): KubeObject;
   /** Puts the wanted replicas into the object. */
   applyScale(object: KubeObject, replicas: number): void;
-  /** Where they are; undefined: `spec.replicas`. */
+  /** Where they are, and need not be; undefined: `spec.replicas`, which is always there. */
   readonly replicasPath?: readonly string[];
 }
 

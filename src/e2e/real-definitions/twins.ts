@@ -35,7 +35,12 @@ function comparableStatus({ code, reason, message, details, status }: Json): Jso
   const causes: Json[] = details?.causes ?? [];
   const texts = causes.map(({ reason: why, field, message: text }: Json) => `${why} · ${field} · ${timeless(text)}`).sort();
   const shown = { ...details, ...(causes.length > 0 && { causes: texts }), ...(details?.uid !== undefined && { uid: "<uid>" }) };
-  return { status, code, reason, details: shown, ...(causes.length < 2 && { message: timeless(message) }) };
+  return { status, code, reason, details: shown, ...(causes.length < 2 && { message: withoutOthers(timeless(message)) }) };
+}
+
+/** Of what is wrong with an intent, upstream tells what it meets before the first field that no schema declares, in no order; and shows odd keys oddly. */
+function withoutOthers(text: string | undefined): string | undefined {
+  return text?.replace(/(failed to create typed patch object \(.*?\): ).*/s, "$1…");
 }
 
 /** Of an object that is told whole. */

@@ -11,7 +11,7 @@ import { scaleVersion } from "../../registry/managed-fields/scale.ts";
 import type { WriteOptions } from "../../registry/options.ts";
 import { type PatchRequest, patchTree } from "../../registry/patch.ts";
 import { checkNames } from "../../registry/preconditions.ts";
-import { scaledObject, scaleMapping, updateScale } from "../../registry/scale.ts";
+import { readScale, scaledObject, scaleMapping, updateScale } from "../../registry/scale.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import type { Shown } from "../representation/contract.ts";
@@ -28,7 +28,7 @@ export async function getScale(context: RequestContext): Promise<void> {
   const { resource } = resolved;
   const mapping = scaleMapping(resolved);
   const request = { namespace: info.namespace, name: info.name, resourceVersion: info.query.get("resourceVersion") ?? "" };
-  sendScale(context, mapping.toScale(await scaledObject(context.resolved as Resolved, await getEntry(resource, request))));
+  sendScale(context, readScale(mapping, await scaledObject(context.resolved as Resolved, await getEntry(resource, request))));
 }
 
 /** @throws ApiError 400, 403, 404, 409, 422 */

@@ -100,6 +100,11 @@ export interface CustomForm {
    * @returns strict errors such as `unknown field "spec.nope"` @throws DecodeError for metadata that does not fit
    */
   conform(object: Record<string, unknown>): readonly string[];
+  /**
+   * The same, in place, of an object that was put together here: nothing is pruned, so that a null where none may be is left to validation.
+   * @throws DecodeError for metadata that does not fit
+   */
+  complete(object: Record<string, unknown>): void;
   /** Prunes and sets defaults once more, in place, in what is about to be stored: others than the client have changed it since. */
   settle(object: Record<string, unknown>): void;
   /** Another one where `conform` may make something else of the same object. */

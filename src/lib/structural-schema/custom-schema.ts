@@ -44,6 +44,10 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
       setDefaults(object, root);
       return unknown.map((path) => `unknown field ${quoteGo(path)}`);
     },
+    complete(object) {
+      coerce(object, schema, { objectMeta: kind.objectMeta, preserveUnknownFields: true, dropInvalidFields: false });
+      setDefaults(object, root);
+    },
     settle(object) {
       if (!kind.preserveUnknownFields) {
         prune(object, root);

@@ -69,7 +69,8 @@ function keysElement(type: List, item: unknown, fallback: "default" | "zero"): s
   const known = isMap(item) ? item : {};
   let text = "";
   for (const key of keys) {
-    const value = fieldOf(known, key.name) ?? key.default ?? (fallback === "zero" ? key.zero : undefined);
+    const given = fieldOf(known, key.name); // Null is a key, too.
+    const value = given === undefined ? (key.default ?? (fallback === "zero" ? key.zero : undefined)) : given;
     if (value !== undefined) text += (text === "" ? key.first : key.later) + scalar(value);
   }
   return text === "" ? undefined : `${text}}`;
