@@ -40,6 +40,12 @@ export function lastIndex({ family, size }: IpRange): number {
   return family === "IPv4" ? size - 2 : size - 1;
 }
 
+/** Four bytes, or sixteen. @param address of either family */
+export function addressBytes(address: string): Buffer {
+  const digits = isIP(address) === 4 ? 8 : 32;
+  return Buffer.from(toValue(address).toString(16).padStart(digits, "0"), "hex");
+}
+
 function toValue(address: string): bigint {
   return isIP(address) === 4 ? joined(address.split(".").map(Number), 8n) : joined(groupsOf(address), 16n);
 }
