@@ -1,5 +1,4 @@
 /** A tunnel through an HTTP proxy: RFC 9110, CONNECT. Source: apiserver's egressselector. */
-import http from "node:http";
 import https from "node:https";
 import type { Duplex } from "node:stream";
 import type { Dial } from "../oidc/document-client.ts";
@@ -9,6 +8,8 @@ export type HttpProxy =
   /** A socket in the file system. */
   | { readonly socketPath: string };
 
+/** Not imported: see the client of webhooks. */
+const http = process.getBuiltinModule("node:http");
 const timeoutMs = 30_000;
 
 /** @returns opens a connection to the proxy for each tunnel */
