@@ -140,7 +140,8 @@ test("metrics: durations in fewer buckets are those in more", async () => {
   const metrics = createMetrics(clock, sources);
   for (const [ms, path] of [
     [1, "?"],
-    [26, "?dryRun=All"],
+    [26, "?"],
+    [30, "?dryRun=All"],
     [55, "?"],
     [70_000, "?"],
   ] as const)

@@ -116,13 +116,13 @@ function requestDuration(all: Iterable<Series>): Metric {
 }
 
 /**
- * The same durations without the time that webhooks and queues took, of which there is none yet; without watches and without dry runs on their own.
+ * The same durations without the time that webhooks and queues took, of which there is none yet; without watches and dry runs.
  * They are made when they are asked for, since their buckets are some of those that are counted.
  */
 function serviceLevelDurations(all: Iterable<Series>): Metric[] {
   const merged = new Map<string, Histogram>();
   for (const { labels, duration } of all) {
-    if (labels[0] === "WATCH") continue;
+    if (labels[0] === "WATCH" || labels[1] !== "") continue;
     const key = formatLabels(readLabelNames, withoutDryRun(labels));
     const histogram = merged.get(key) ?? new Histogram(serviceLevelBounds);
     histogram.add(duration);
