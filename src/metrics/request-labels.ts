@@ -34,8 +34,14 @@ export function requestLabels(context: RequestContext): string | undefined {
   const { version, subresources } = resolved.version;
   const subresource = info.subresource !== "" && subresources.some(({ name }) => name === info.subresource) ? info.subresource : "";
   const verb = verbOf(context);
-  const dryRun = !readVerbs.has(verb) && info.query.get("dryRun") === "All" ? "All" : "";
+  const dryRun = readVerbs.has(verb) ? "" : dryRunOf(info.query);
   return `${verb} ${dryRun} ${group} ${version} ${resource} ${subresource} ${scopeOf(context)} apiserver`;
+}
+
+function dryRunOf(query: URLSearchParams): string {
+  const given = query.get("dryRun");
+  if (given === null) return "";
+  return given === "All" && query.getAll("dryRun").every((value) => value === "All") ? "All" : "invalid";
 }
 
 function verbOf({ info, exchange }: RequestContext): string {
