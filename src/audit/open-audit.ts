@@ -1,7 +1,7 @@
 /** Auditing as the options say. */
-import { readFile } from "node:fs/promises";
 import type { Clock } from "../api/clock.ts";
 import type { Logger } from "../api/logger.ts";
+import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { webhookClient } from "../webhook/client.ts";
 import type { WebhookClient } from "../webhook/contract.ts";
 import { readWebhookKubeconfig } from "../webhook/kubeconfig-file.ts";
@@ -71,9 +71,9 @@ async function openClient(configFile: string, { clock }: AuditNeeds): Promise<We
 
 async function readPolicy(path: string): Promise<Buffer> {
   try {
-    return await readFile(path);
+    return await readGiven(path);
   } catch (error) {
-    throw new Error(`loading audit policy file: failed to read file path ${JSON.stringify(path)}: ${(error as Error).message}`);
+    throw new Error(`loading audit policy file: failed to read file path ${JSON.stringify(path)}: ${messageOf(error)}`);
   }
 }
 

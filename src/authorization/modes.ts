@@ -1,11 +1,10 @@
 /** The authorizers that one chooses from, and the chain they make. Source: access-control §5.3. */
 import { nodeIdentity } from "../api/node-identity.ts";
 import type { UserInfo } from "../api/user.ts";
-import { joinErrors, quoteGo, quoteGoList } from "../lib/json/quote.ts";
+import { joinErrors } from "../lib/json/quote.ts";
 import { abacAuthorizer, abacRules } from "./abac/abac.ts";
 import type { AbacPolicy } from "./abac/policy-file.ts";
 import { alwaysAllow, alwaysDeny } from "./always.ts";
-import { type AuthorizerType, authorizerTypes } from "./configuration/contract.ts";
 import type { Authorizer, DecisionCounts, UserRules } from "./contract.ts";
 import { masters } from "./masters.ts";
 import { type NodeAuthorizerOptions, nodeAuthorizer } from "./node/node.ts";
@@ -14,20 +13,6 @@ import type { Policy } from "./rbac/policy.ts";
 import { rbacAuthorizer, rulesFor } from "./rbac/rbac.ts";
 import type { PolicyRule } from "./rbac/rule.ts";
 import { unionAuthorizer } from "./union.ts";
-
-export type AuthorizationMode = AuthorizerType;
-
-/** @param names of `--authorization-mode`; none for the default @throws Error for a mode that is not known, or given twice */
-export function parseAuthorizationModes(names: readonly string[]): readonly AuthorizationMode[] {
-  if (names.length === 0) return ["Node", "RBAC"];
-  const modes = names.map((name) => {
-    const mode = authorizerTypes.find((known) => known === name);
-    if (mode === undefined) throw new Error(`authorization-mode ${quoteGo(name)} is not a valid mode`);
-    return mode;
-  });
-  if (new Set(modes).size < modes.length) throw new Error(`authorization-mode ${quoteGoList(names)} has mode specified more than once`);
-  return modes;
-}
 
 /** What one module lists. */
 export interface ModuleRules extends Omit<UserRules, "problem"> {

@@ -1,6 +1,6 @@
 /** The flags of authentication. Names and defaults are kube-apiserver's. */
 import { defaultOptions } from "../index.ts";
-import { boolValue, durationMs, FlagValueError } from "./flag-values.ts";
+import { boolValue, durationMs, FlagValueError, unlessEmpty } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 import { oidcFlags } from "./oidc-flags.ts";
 import { requestHeaderFlags } from "./request-header-flags.ts";
@@ -17,14 +17,14 @@ export const authenticationFlags: readonly Flag[] = [
     term: "--authentication-config <file>",
     help: "File with an AuthenticationConfiguration: issuers of tokens, and where anonymous requests may go. Followed while the server runs; not together with --oidc-*, nor with --anonymous-auth when it says so itself.",
     set: (text, { server }) => {
-      server.authenticationConfigFile = text === "" ? undefined : text;
+      server.authenticationConfigFile = unlessEmpty(text);
     },
   },
   {
     term: "--egress-selector-config-file <file>",
     help: "File with an EgressSelectorConfiguration: the ways to issuers whose configuration names a type of egress.",
     set: (text, { server }) => {
-      server.egressSelectorConfigFile = text === "" ? undefined : text;
+      server.egressSelectorConfigFile = unlessEmpty(text);
     },
   },
   ...oidcFlags,
@@ -32,7 +32,7 @@ export const authenticationFlags: readonly Flag[] = [
     term: "--client-ca-file <file>",
     help: "PEM file with authorities; a client certificate signed by one of them identifies its common name, with its organizations as groups.",
     set: (text, { server }) => {
-      server.clientCaFile = text;
+      server.clientCaFile = unlessEmpty(text);
     },
   },
   ...requestHeaderFlags,
@@ -48,14 +48,14 @@ export const authenticationFlags: readonly Flag[] = [
     term: "--token-auth-file <file>",
     help: "CSV file with bearer tokens: token, user name, user uid and, in one quoted column with commas between, groups. Read at the start alone.",
     set: (text, { server }) => {
-      server.tokenAuthFile = text;
+      server.tokenAuthFile = unlessEmpty(text);
     },
   },
   {
     term: "--authentication-token-webhook-config-file <file>",
     help: "Kubeconfig of the service that is asked, by a TokenReview, whose a bearer token is that nobody here knows.",
     set: (text, { server }) => {
-      server.tokenWebhook = { ...server.tokenWebhook, configFile: text };
+      server.tokenWebhook = { ...server.tokenWebhook, configFile: unlessEmpty(text) };
     },
   },
   {
@@ -108,7 +108,7 @@ export const authenticationFlags: readonly Flag[] = [
     term: "--service-account-signing-key-file <file>",
     help: "PEM file with the private key that signs service account tokens. If unset, one is created under --data-dir.",
     set: (text, { server }) => {
-      server.serviceAccountSigningKeyFile = text;
+      server.serviceAccountSigningKeyFile = unlessEmpty(text);
     },
   },
   {

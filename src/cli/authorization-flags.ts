@@ -1,6 +1,6 @@
 /** The flags of authorization. Names and defaults are kube-apiserver's. */
 import type { AuthorizationOptions } from "../authorization/contract.ts";
-import { durationMs } from "./flag-values.ts";
+import { durationMs, unlessEmpty } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 
 type Draft = { server: { authorization: AuthorizationOptions } };
@@ -35,17 +35,17 @@ export const authorizationFlags: readonly Flag[] = [
     term: "--authorization-policy-file <file>",
     help: "File with a policy in JSON per line, for --authorization-mode=ABAC.",
     set: (text, { server }) => {
-      server.authorizationPolicyFile = text;
+      server.authorizationPolicyFile = unlessEmpty(text);
     },
   },
   {
     term: "--authorization-config <file>",
     help: "File with an apiserver.config.k8s.io AuthorizationConfiguration: the authorizers in their order, webhooks among them. It is followed as it changes. Not together with --authorization-mode and --authorization-webhook-*.",
     set: (text, { server }: Draft) => {
-      server.authorization = { ...server.authorization, configFile: text === "" ? undefined : text };
+      server.authorization = { ...server.authorization, configFile: unlessEmpty(text) };
     },
   },
-  webhookFlag("config-file <file>", same, (configFile) => ({ configFile: configFile === "" ? undefined : configFile }), {
+  webhookFlag("config-file <file>", unlessEmpty, (configFile) => ({ configFile }), {
     help: "File in kubeconfig form that says which service to ask, for --authorization-mode=Webhook.",
   }),
   webhookFlag("version <version>", same, (version) => ({ version }), {

@@ -80,6 +80,11 @@ export function oneOf<const Word extends string>(text: string, words: readonly W
   return found;
 }
 
+/** The name of a file, or of whatever else is as good as not given when it is empty. */
+export function unlessEmpty(text: string): string | undefined {
+  return text === "" ? undefined : text;
+}
+
 /** One line of CSV, as pflag reads its lists. */
 export function stringSlice(text: string): readonly string[] {
   try {

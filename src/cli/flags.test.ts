@@ -30,6 +30,10 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
   [["--watch-cache", "--watch-cache-sizes=nodes#100,deployments.apps#5", "--watch-cache-sizes="], {}],
   [["--min-request-timeout=60"], { minRequestTimeoutMs: 60_000 }],
   [["--enable-bootstrap-token-auth"], { bootstrapTokenAuth: true }],
+  [["--client-ca-file=a", "--client-ca-file="], { clientCaFile: undefined }],
+  [["--token-auth-file=", "--authorization-policy-file="], { tokenAuthFile: undefined, authorizationPolicyFile: undefined }],
+  [["--service-account-signing-key-file="], { serviceAccountSigningKeyFile: undefined }],
+  [["--authentication-token-webhook-config-file="], { tokenWebhook: { ...commandDefaults.server.tokenWebhook, configFile: undefined } }],
   [
     ["--tls-min-version=VersionTLS13", "--tls-cipher-suites=A,B", "--tls-cipher-suites=C", "--tls-curve-preferences=29,23"],
     { tls: { minVersion: "VersionTLS13", cipherSuites: ["A", "B", "C"], curvePreferences: [29, 23], named: [] } },

@@ -1,7 +1,7 @@
 /** What is read from files that may change while the server runs. */
-import { readFile } from "node:fs/promises";
 import type { Clock } from "../api/clock.ts";
 import type { Logger } from "../api/logger.ts";
+import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { watchFile } from "../lib/watched-file/watched-file.ts";
 
 /** The latest content that could be used. */
@@ -29,7 +29,7 @@ export interface LiveFilesOptions<T> {
  * @throws Error when a file cannot be read, or `parse` refuses it
  */
 export async function openLiveFiles<T>({ name, files, parse, clock, logger }: LiveFilesOptions<T>): Promise<Live<T>> {
-  const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
+  const texts = await Promise.all(files.map(async (file) => (await readGiven(file)).toString()));
   let current = parse(texts);
   let isRefused = false;
   let changed = (): void => {};

@@ -1,6 +1,6 @@
 /** Whose headers name the callers of a proxy that authenticates. Names and defaults are kube-apiserver's. */
 import type { RequestHeaderOptions } from "../authentication/contract.ts";
-import { stringSlice } from "./flag-values.ts";
+import { stringSlice, unlessEmpty } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 
 type Lists = { [Key in keyof RequestHeaderOptions as RequestHeaderOptions[Key] extends readonly string[] ? Key : never]: readonly string[] };
@@ -16,7 +16,7 @@ export const requestHeaderFlags: readonly Flag[] = [
     term: "--requestheader-client-ca-file <file>",
     help: "PEM file with authorities; who shows a client certificate signed by one of them is a proxy, whose headers name its callers. Changes count at once.",
     set: (text, { server }) => {
-      server.requestHeader = { ...server.requestHeader, clientCaFile: text === "" ? undefined : text };
+      server.requestHeader = { ...server.requestHeader, clientCaFile: unlessEmpty(text) };
     },
   },
   {

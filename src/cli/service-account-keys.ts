@@ -3,7 +3,15 @@ import { generateKeyPair, type KeyObject } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { distinctKeys, type PublicKey, readPublicKeys, readSigningKey, type SigningKey } from "../authentication/service-account/keys.ts";
+import {
+  distinctKeys,
+  type PublicKey,
+  publicKeysIn,
+  readPublicKeys,
+  readSigningKey,
+  type SigningKey,
+} from "../authentication/service-account/keys.ts";
+import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import type { ServerOptions } from "../options.ts";
 import { writeWhole } from "./certificates.ts";
 
@@ -18,10 +26,12 @@ type KeyOptions = Pick<ServerOptions, "dataDir" | "serviceAccountKeyFiles" | "se
 /** @throws Error that names the file that cannot be read, or has no such key */
 export async function serviceAccountKeys(options: KeyOptions): Promise<ServiceAccountKeys> {
   const { serviceAccountKeyFiles, serviceAccountSigningKeyFile: file, dataDir, tlsPrivateKeyFile } = options;
-  const signing = file === undefined ? await ownKey(dataDir) : readSigningKey(await readFile(file, "utf8"), file);
-  const files = serviceAccountKeyFiles.length === 0 && tlsPrivateKeyFile !== undefined ? [tlsPrivateKeyFile] : serviceAccountKeyFiles;
-  const given = await Promise.all(files.map(async (one) => readPublicKeys(await readFile(one, "utf8"), one)));
-  return { signing, accepted: distinctKeys([signing.public, ...given.flat()]) };
+  const signing = file === undefined ? await ownKey(dataDir) : readSigningKey((await readGiven(file)).toString(), file);
+  const given = await Promise.all(serviceAccountKeyFiles.map(async (one) => readPublicKeys((await readGiven(one)).toString(), one)));
+  // That of the server is taken only where it is one that could sign tokens.
+  const own =
+    serviceAccountKeyFiles.length === 0 && tlsPrivateKeyFile !== undefined ? publicKeysIn((await readGiven(tlsPrivateKeyFile)).toString()) : [];
+  return { signing, accepted: distinctKeys([signing.public, ...given.flat(), ...own]) };
 }
 
 /** Tokens outlive a restart only when the key does. */

@@ -1,5 +1,4 @@
 /** All of authorization, from the options to the one question the server asks. */
-import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { FeatureGates } from "../api/feature-gates.ts";
 import { serverIdentity } from "../api/server-identity.ts";
@@ -15,7 +14,7 @@ import { followRelations } from "../authorization/node/follow-relations.ts";
 import { type FollowedPolicy, followPolicy } from "../authorization/rbac/follow-policy.ts";
 import { openWebhook } from "../authorization/webhook/open-webhook.ts";
 import { nodeRules } from "../boot/rbac/policy.ts";
-import { fileProblem } from "../lib/kubeconfig/kubeconfig.ts";
+import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { authorizationMetrics } from "../metrics/authorization-metrics.ts";
 import { reloadMetrics } from "../metrics/reload-metrics.ts";
 import type { ServerOptions } from "../options.ts";
@@ -43,7 +42,7 @@ export interface Access extends Pick<Chain, "authorize" | "rulesOf"> {
 export async function accessSettings({ authorizationModes, authorizationPolicyFile, authorization }: ServerOptions): Promise<AccessSettings> {
   checkExclusive(authorizationModes, authorization);
   const { configFile: file } = authorization;
-  const source = file === undefined ? undefined : { file, content: await read(file) };
+  const source = file === undefined ? undefined : { file, content: await readGiven(file) };
   const configuration =
     source === undefined
       ? configurationOfFlags(authorizationModes, authorizationPolicyFile, authorization)
@@ -58,16 +57,7 @@ function has({ authorizers }: AuthorizationConfiguration, type: AuthorizerType):
 /** @throws Error when there is none, or it is not right */
 async function readAbacPolicies(file: string | undefined): Promise<AbacPolicy[]> {
   if (file === undefined) throw new Error("authorization-mode ABAC's authorization policy file not passed");
-  return parseAbacPolicies((await read(file)).toString(), file);
-}
-
-/** @throws Error in upstream's words: `open /x: no such file or directory` */
-async function read(file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    throw new Error(fileProblem(error, file), { cause: error });
-  }
+  return parseAbacPolicies((await readGiven(file)).toString(), file);
 }
 
 interface Needs extends Pick<RegistryContext, "catalog" | "clock"> {

@@ -1,6 +1,5 @@
 /** All of authentication, from the options to who a request is of, and the tokens that are issued here. */
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import type { TokenReviewOptions } from "../apis/authentication/token-review.ts";
 import { tokenRequests } from "../apis/core/service-account-token.ts";
 import { bearerTokenAuthenticator } from "../authentication/bearer-token.ts";
@@ -31,6 +30,7 @@ import { openIdRoutes } from "../http/endpoints/openid.ts";
 import type { TokenRequests } from "../http/endpoints/token-request.ts";
 import { authenticationFilter } from "../http/filters/authentication.ts";
 import type { PathRoute } from "../http/serve.ts";
+import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { certificateMetrics } from "../metrics/certificate-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -65,7 +65,7 @@ export async function identitySettings(options: ServerOptions): Promise<Identity
   const { tokenAuthFile, apiAudiences, serviceAccountIssuers } = options;
   return {
     jwt: await jwtSettings(options),
-    tokenFile: tokenAuthFile === undefined ? [] : [tokenFileAuthenticator(await readFile(tokenAuthFile, "utf8"), tokenAuthFile)],
+    tokenFile: tokenAuthFile === undefined ? [] : [tokenFileAuthenticator((await readGiven(tokenAuthFile)).toString(), tokenAuthFile)],
     audiences: apiAudiences.length > 0 ? apiAudiences : serviceAccountIssuers,
   };
 }
@@ -162,6 +162,8 @@ function issuerRoutes(options: ServerOptions, { accepted }: ServiceAccountKeys, 
     serviceAccountJwksUri,
   } = options;
   const isAddress = URL.canParse(issuer) && /^https:[^?#]*$/.test(issuer);
-  const metadata = isAddress ? (): object => issuerMetadata(issuer, serviceAccountJwksUri || `https://${address()}/openid/v1/jwks`, accepted) : undefined;
+  const metadata = isAddress
+    ? (): object => issuerMetadata(issuer, serviceAccountJwksUri || `https://${address()}/openid/v1/jwks`, accepted)
+    : undefined;
   return openIdRoutes({ metadata, keySet: () => keySet(accepted) });
 }

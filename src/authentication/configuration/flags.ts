@@ -1,6 +1,5 @@
 /** The flags `--oidc-*` as a configuration. Source: kube-apiserver's BuiltInAuthenticationOptions, whose texts these are. */
-import { readFile } from "node:fs/promises";
-import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
+import { readGiven } from "../../lib/kubeconfig/kubeconfig.ts";
 import type { AuthenticationConfiguration, JwtAuthenticator } from "./configuration.ts";
 import type { OidcOptions } from "./contract.ts";
 
@@ -17,15 +16,7 @@ export function checkOidcOptions(oidc: OidcOptions, configFile: string | undefin
 /** @throws Error for a file that cannot be read */
 export async function configurationOfFlags(oidc: OidcOptions): Promise<AuthenticationConfiguration> {
   const { issuerUrl = "", caFile = "" } = oidc;
-  return { jwt: issuerUrl === "" ? [] : [authenticatorOf(oidc, issuerUrl, caFile === "" ? "" : await readText(caFile))] };
-}
-
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    throw new Error(fileProblem(error, file), { cause: error });
-  }
+  return { jwt: issuerUrl === "" ? [] : [authenticatorOf(oidc, issuerUrl, caFile === "" ? "" : (await readGiven(caFile)).toString())] };
 }
 
 function authenticatorOf(oidc: OidcOptions, issuerUrl: string, certificateAuthority: string): JwtAuthenticator {

@@ -1,9 +1,14 @@
 /** What the flags `--authorization-*` say, as a configuration. Source: access-control §5.3; kube-apiserver's BuiltInAuthorizationOptions, whose texts these are. */
-import { quoteGo } from "../../lib/json/quote.ts";
+import { joinErrors, quoteGo, quoteGoList } from "../../lib/json/quote.ts";
 import type { AuthorizationOptions } from "../contract.ts";
-import { parseAuthorizationModes } from "../modes.ts";
 import { nameOfType } from "./configuration.ts";
-import type { AuthorizationConfiguration, AuthorizerConfiguration, AuthorizerType, WebhookConfiguration } from "./contract.ts";
+import {
+  type AuthorizationConfiguration,
+  type AuthorizerConfiguration,
+  type AuthorizerType,
+  authorizerTypes,
+  type WebhookConfiguration,
+} from "./contract.ts";
 
 /** None for the default: Node and RBAC. */
 type Modes = readonly string[];
@@ -17,14 +22,26 @@ export function checkExclusive(modes: Modes, { configFile, webhook }: Authorizat
 
 /** @param policyFile of the mode ABAC @throws Error when the flags do not go together */
 export function configurationOfFlags(modes: Modes, policyFile: string | undefined, { webhook }: AuthorizationOptions): AuthorizationConfiguration {
-  const types = parseAuthorizationModes(modes);
-  if (types.includes("ABAC") && policyFile === undefined) throw new Error("authorization-mode ABAC's authorization policy file not passed");
-  if (types.includes("Webhook") && webhook.configFile === undefined)
-    throw new Error("authorization-mode Webhook's authorization config file not passed");
-  if (!types.includes("ABAC") && policyFile !== undefined) throw new Error("cannot specify --authorization-policy-file without mode ABAC");
-  if (!types.includes("Webhook") && webhook.configFile !== undefined)
-    throw new Error("cannot specify --authorization-webhook-config-file without mode Webhook");
-  return { authorizers: types.map((type) => authorizerOf(type, webhook)) };
+  const names = modes.length === 0 ? ["Node", "RBAC"] : modes;
+  const problems = problemsOf(names, { policyFile, webhookFile: webhook.configFile });
+  if (problems.length > 0) throw new Error(joinErrors(problems));
+  return { authorizers: names.map((name) => authorizerOf(name as AuthorizerType, webhook)) };
+}
+
+function problemsOf(names: Modes, { policyFile, webhookFile }: { readonly policyFile?: string; readonly webhookFile?: string }): string[] {
+  const has = (mode: AuthorizerType): boolean => names.includes(mode);
+  return [
+    ...names.flatMap((name) => (isKnown(name) ? [] : [`authorization-mode ${quoteGo(name)} is not a valid mode`])),
+    ...(has("ABAC") && policyFile === undefined ? ["authorization-mode ABAC's authorization policy file not passed"] : []),
+    ...(has("Webhook") && webhookFile === undefined ? ["authorization-mode Webhook's authorization config file not passed"] : []),
+    ...(!has("ABAC") && policyFile !== undefined ? ["cannot specify --authorization-policy-file without mode ABAC"] : []),
+    ...(!has("Webhook") && webhookFile !== undefined ? ["cannot specify --authorization-webhook-config-file without mode Webhook"] : []),
+    ...(new Set(names).size < names.length ? [`authorization-mode ${quoteGoList(names)} has mode specified more than once`] : []),
+  ];
+}
+
+function isKnown(name: string): boolean {
+  return authorizerTypes.some((type) => type === name);
 }
 
 function authorizerOf(type: AuthorizerType, webhook: AuthorizationOptions["webhook"]): AuthorizerConfiguration {

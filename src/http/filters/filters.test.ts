@@ -9,16 +9,9 @@ import type { Authenticator } from "../../authentication/contract.ts";
 import { isCredentialHeader } from "../../authentication/credential-headers.ts";
 import { tokenFileAuthenticator } from "../../authentication/token-file.ts";
 import { authenticate } from "../../authentication/union.ts";
+import type { AuthorizerType } from "../../authorization/configuration/contract.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
-import {
-  type AuthorizationMode,
-  type AuthorizationModule,
-  alwaysAllowModule,
-  alwaysDenyModule,
-  authorizerOf,
-  parseAuthorizationModes,
-  rbacModule,
-} from "../../authorization/modes.ts";
+import { type AuthorizationModule, alwaysAllowModule, alwaysDenyModule, authorizerOf, rbacModule } from "../../authorization/modes.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import { Policy } from "../../authorization/rbac/policy.ts";
 import { bootstrapPolicy } from "../../boot/rbac/policy.ts";
@@ -164,15 +157,15 @@ for (const { namespace, object } of bootstrapPolicy(parseFeatureGates("").gates)
   if (object.roleRef === undefined) policy.setRole(key, roleOf(stored));
   else policy.setBinding(key, bindingOf(stored));
 }
-const modules: Partial<Record<AuthorizationMode, AuthorizationModule>> = {
+const modules: Partial<Record<AuthorizerType, AuthorizationModule>> = {
   AlwaysAllow: alwaysAllowModule,
   AlwaysDeny: alwaysDenyModule,
   RBAC: rbacModule(policy),
 };
-const authorizer = (modes: readonly AuthorizationMode[]): Authorizer => authorizerOf(modes.map((mode) => modules[mode] as AuthorizationModule));
+const authorizer = (modes: readonly AuthorizerType[]): Authorizer => authorizerOf(modes.map((mode) => modules[mode] as AuthorizationModule));
 
 const master = user("root", "system:masters");
-const allowedRows: [who: UserInfo, modes: AuthorizationMode[], method: string, target: string][] = [
+const allowedRows: [who: UserInfo, modes: AuthorizerType[], method: string, target: string][] = [
   [master, ["RBAC"], "DELETE", "/api/v1/nodes"],
   [master, ["AlwaysDeny"], "GET", "/foo"],
   [anonymous, ["RBAC"], "GET", "/livez"],
@@ -193,7 +186,7 @@ for (const [who, modes, method, target] of allowedRows) {
   });
 }
 
-const refusedRows: [who: UserInfo, modes: AuthorizationMode[], method: string, target: string, message: string, details: object][] = [
+const refusedRows: [who: UserInfo, modes: AuthorizerType[], method: string, target: string, message: string, details: object][] = [
   [
     anonymous,
     ["RBAC"],
@@ -248,11 +241,4 @@ for (const [who, modes, method, target, message, details] of refusedRows) {
     assert.deepEqual(refused, { code: 403, reason: "Forbidden", message, details });
     assert.equal(context.headers["x-content-type-options"], "nosniff");
   });
-}
-
-for (const [modes, message] of [
-  [["Foo"], /authorization-mode "Foo" is not a valid mode/],
-  [["AlwaysAllow", "AlwaysAllow"], /mode specified more than once/],
-] as const) {
-  test(`authorization-mode ${modes} is refused`, () => assert.throws(() => parseAuthorizationModes(modes), message));
 }

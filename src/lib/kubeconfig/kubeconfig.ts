@@ -250,9 +250,13 @@ function wrongType(value: unknown, at: string, type: string): ConfigProblem {
 
 /** What a file holds that the kubeconfig names. @returns undefined when it names none @throws Error in upstream's words */
 export async function contentOfFile(file: string): Promise<string | undefined> {
-  if (file === "") return undefined;
+  return file === "" ? undefined : (await readGiven(file)).toString();
+}
+
+/** What a file holds that the user named. @throws Error in upstream's words: `open /x: no such file or directory` */
+export async function readGiven(file: string): Promise<Buffer> {
   try {
-    return await readFile(file, "utf8");
+    return await readFile(file);
   } catch (error) {
     throw new Error(fileProblem(error, file) ?? "", { cause: error });
   }
