@@ -491,7 +491,7 @@ const startRows: [what: string, options: () => Parameters<typeof startServer>[0]
   [
     "a signing key that is public",
     () => ({ serviceAccountSigningKeyFile: join(directory, "old.pub") }),
-    /does not contain a valid RSA or ECDSA key$/,
+    /^failed to parse service-account-issuer-key-file: error reading private key file .*old\.pub: data does not contain a valid RSA or ECDSA private key$/,
   ],
 ];
 for (const [what, options, message] of startRows) {

@@ -14,39 +14,59 @@ export interface SigningKey {
   readonly public: PublicKey;
 }
 
-/** @param pem one private key @throws Error that names the file */
+/** @param pem blocks, of which the first RSA or ECDSA key signs @throws Error in upstream's words, with the file */
 export function readSigningKey(pem: string, file: string): SigningKey {
-  const privateKey = keyOf(() => createPrivateKey(pem), file);
-  return { privateKey, public: publicKeyOf(createPublicKey(privateKey), file) };
-}
-
-/** @param pem keys, public or private, and certificates, at least one @throws Error that names the file */
-export function readPublicKeys(pem: string, file: string): PublicKey[] {
-  const blocks = pem.match(/-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g) ?? [];
-  const keys = blocks.filter((block) => !block.startsWith("-----BEGIN EC PARAMETERS"));
-  if (keys.length === 0) throw new Error(`error reading public key file ${file}: data does not contain any valid RSA or ECDSA public keys`);
-  return keys.map((block) =>
-    publicKeyOf(
-      keyOf(() => createPublicKey(block), file),
-      file,
-    ),
+  for (const block of blocksOf(pem)) {
+    const privateKey = keyOf(() => createPrivateKey(block));
+    if (privateKey === undefined) continue;
+    const known = publicKeyOf(createPublicKey(privateKey));
+    if (known === undefined)
+      throw new Error(
+        "failed to build token generator: could not generate signer for ECDSA keypair: unknown private key curve, must be 256, 384, or 521",
+      );
+    return { privateKey, public: known };
+  }
+  throw new Error(
+    `failed to parse service-account-issuer-key-file: error reading private key file ${file}: data does not contain a valid RSA or ECDSA private key`,
   );
 }
 
-/** The library's own words may show what stands in the file. */
-function keyOf(read: () => KeyObject, file: string): KeyObject {
+/** @param pem keys, public or private, and certificates, at least one @throws Error in upstream's words, with the file */
+export function readPublicKeys(pem: string, file: string): PublicKey[] {
+  const keys = publicKeysIn(pem);
+  if (keys.length === 0) throw new Error(`error reading public key file ${file}: data does not contain any valid RSA or ECDSA public keys`);
+  return keys;
+}
+
+/** Whatever else stands there is passed over. */
+export function publicKeysIn(pem: string): PublicKey[] {
+  return blocksOf(pem).flatMap((block) => {
+    const key = keyOf(() => createPublicKey(block));
+    const known = key && publicKeyOf(key);
+    return known === undefined ? [] : [known];
+  });
+}
+
+function blocksOf(pem: string): string[] {
+  return pem.match(/-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g) ?? [];
+}
+
+/** @returns undefined for what is no RSA or ECDSA key: the library's own words may show what stands in the file */
+function keyOf(read: () => KeyObject): KeyObject | undefined {
   try {
-    return read();
+    const key = read();
+    return key.asymmetricKeyType === "rsa" || key.asymmetricKeyType === "ec" ? key : undefined;
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    if (!/^ERR_(OSSL|CRYPTO|INVALID)/.test(code)) throw error;
-    throw new Error(`error reading key file ${file}: data does not contain a valid RSA or ECDSA key`);
+    if (/^ERR_(OSSL|CRYPTO|INVALID)/.test(code)) return undefined;
+    throw error;
   }
 }
 
-function publicKeyOf(key: KeyObject, file: string): PublicKey {
+/** @returns undefined for other curves than upstream signs with */
+function publicKeyOf(key: KeyObject): PublicKey | undefined {
   const algorithm = algorithmOf(key);
-  if (algorithm === undefined) throw new Error(`error reading key file ${file}: neither RSA nor ECDSA with curve P-256, P-384 or P-521`);
+  if (algorithm === undefined) return undefined;
   const keyId = createHash("sha256")
     .update(key.export({ type: "spki", format: "der" }))
     .digest("base64url");
