@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { certificatePlugins } from "./admission/certificates/certificates.ts";
 import { createAdmission } from "./admission/chain.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { nodeRestriction } from "./admission/node-restriction/node-restriction.ts";
@@ -98,7 +99,11 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const { authorize, rbac } = access;
   const admission = createAdmission(
     [
-      ...[namespaceLifecycle(catalog), nodeRestriction({ catalog, authorize, enabled: gates.enabled })].filter(({ name }) => plugins.names.has(name)),
+      ...[
+        namespaceLifecycle(catalog),
+        nodeRestriction({ catalog, authorize, enabled: gates.enabled }),
+        ...certificatePlugins({ authorize, enabled: gates.enabled }),
+      ].filter(({ name }) => plugins.names.has(name)),
       serviceAddresses,
       rbacEscalation(rbac.policy, authorize),
     ],
@@ -107,7 +112,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: pooledRandom() };
 
   const state = { startedAt: clock.now(), booted: false, stopping: false };
-  const watches = openWatches({ timeoutMinMs: options.minRequestTimeoutMs, counterOf: metrics.watches.counterOf });
+  const watches = openWatches({ timeoutMinMs: options.minRequestTimeoutMs, counterOf: metrics.watches.counterOf, cutOff: metrics.watches.cutOff });
   const open = openRequests({ clock, timeoutMs: options.requestTimeoutMs, expire: (context) => sendError(context, requestTimedOut(), logger) });
   undo.push(() => open.close());
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;

@@ -50,7 +50,14 @@ const upstreamPlugins: readonly (readonly [name: string, byDefault: "on" | "off"
 ];
 
 /** Those of this server. */
-const presentPlugins: readonly string[] = ["NamespaceLifecycle", "NodeRestriction"];
+const presentPlugins: readonly string[] = [
+  "NamespaceLifecycle",
+  "NodeRestriction",
+  "CertificateApproval",
+  "CertificateSigning",
+  "ClusterTrustBundleAttest",
+  "CertificateSubjectRestriction",
+];
 
 export interface ChosenPlugins {
   readonly names: ReadonlySet<string>;

@@ -12,12 +12,12 @@ const add =
 export const admissionFlags: readonly Flag[] = [
   {
     term: "--enable-admission-plugins <names>",
-    help: "Admission plugins that run beside those that do by default (NamespaceLifecycle), with commas between, in any order: NodeRestriction. Those that kube-apiserver has on by default and that are missing here have no effect.",
+    help: "Admission plugins that run beside those that do by default (NamespaceLifecycle, CertificateApproval, CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction), with commas between, in any order: NodeRestriction. Those that kube-apiserver has on by default and that are missing here have no effect.",
     set: add("enable"),
   },
   {
     term: "--disable-admission-plugins <names>",
-    help: "Admission plugins that do not run although they do by default (NamespaceLifecycle), with commas between.",
+    help: "Admission plugins that do not run although they do by default (NamespaceLifecycle, CertificateApproval, CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction), with commas between.",
     set: add("disable"),
   },
 ];

@@ -3,7 +3,6 @@ import { nodeIdentity } from "../../api/node-identity.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { AdmissionPlugin } from "../contract.ts";
 import { refusal } from "../refusal.ts";
-import { checkSigningRequest } from "./certificate-signing-requests.ts";
 import { checkClaim } from "./claims.ts";
 import type { Check, NodeRestrictionNeeds } from "./contract.ts";
 import { objectFinder } from "./find-object.ts";
@@ -12,6 +11,7 @@ import { checkCsiNode, checkLease, checkResourceSlice } from "./own-objects.ts";
 import { checkPodCertificateRequest } from "./pod-certificate-requests.ts";
 import { checkPod } from "./pods.ts";
 import { checkServiceAccount } from "./service-accounts.ts";
+import { checkSigningRequest } from "./signing-requests.ts";
 
 /** By group and resource; whatever is not here is left to authorization. */
 const checks: Readonly<Record<string, Check>> = {

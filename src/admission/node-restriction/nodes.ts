@@ -2,8 +2,8 @@
 import type { KubeObject } from "../../api/object.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { refusal } from "../refusal.ts";
+import { sameField } from "../same-field.ts";
 import type { Check } from "./contract.ts";
-import { sameField } from "./same-field.ts";
 
 export const checkNode: Check = ({ node, attributes }) => {
   const { operation, name, object, oldObject } = attributes;

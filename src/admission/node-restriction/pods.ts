@@ -3,10 +3,10 @@ import type { KubeObject } from "../../api/object.ts";
 import { isMirrorPod, mirrorAnnotation } from "../../api/pod-references.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { refusal } from "../refusal.ts";
+import { sameField } from "../same-field.ts";
 import { apiReference } from "./api-reference.ts";
 import type { Check, NodeWrite } from "./contract.ts";
 import { absent } from "./find-object.ts";
-import { sameField } from "./same-field.ts";
 
 export const checkPod: Check = (write) => {
   const { attributes } = write;

@@ -1,8 +1,8 @@
 /** Compares what is stored with what is sent, as upstream's equality.Semantic does. */
 import assert from "node:assert/strict";
-import { equalValues } from "../../lib/schema/equal.ts";
-import type { Type } from "../../lib/schema/schema.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import { equalValues } from "../lib/schema/equal.ts";
+import type { Type } from "../lib/schema/schema.ts";
+import type { AdmissionAttributes } from "./contract.ts";
 
 /** Whether an update leaves a field alone. @param path of the field, through structs, such as `spec.taints`; itself no pointer */
 export function sameField({ target, object, oldObject }: AdmissionAttributes, path: string): boolean {
