@@ -1,6 +1,6 @@
 /** The flags of authentication. Names and defaults are kube-apiserver's. */
 import { defaultOptions } from "../index.ts";
-import { boolValue, durationMs, FlagValueError, unlessEmpty } from "./flag-values.ts";
+import { boolValue, durationMs, FlagValueError, stringSlice, unlessEmpty } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 import { oidcFlags } from "./oidc-flags.ts";
 import { requestHeaderFlags } from "./request-header-flags.ts";
@@ -78,7 +78,7 @@ export const authenticationFlags: readonly Flag[] = [
     term: "--api-audiences <names>",
     help: "What service account tokens that are for this server name, with commas between. If unset, the values of --service-account-issuer.",
     set: (text, { server }) => {
-      server.apiAudiences = [...server.apiAudiences, ...text.split(",").filter((audience) => audience !== "")];
+      server.apiAudiences = [...server.apiAudiences, ...stringSlice(text)];
     },
   },
   {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AuthorizationOptions } from "../authorization/contract.ts";
+import { authorizationFlags } from "./authorization-flags.ts";
 import { FlagError, parseFlags } from "./flags.ts";
 
 const rows: [argv: string[], want: AuthorizationOptions][] = [
@@ -25,4 +26,10 @@ for (const [argv, want] of rows) {
 
 test("a time to live that is none is refused", () => {
   assert.throws(() => parseFlags(["--authorization-webhook-cache-authorized-ttl=x"]), FlagError);
+});
+
+test("flags of authorization: upstream's names, no others", () => {
+  const names = authorizationFlags.map(({ term }) => /^--authorization-([\w-]+)/.exec(term)?.[1]);
+  const webhook = ["webhook-cache-authorized-ttl", "webhook-cache-unauthorized-ttl", "webhook-config-file", "webhook-version"];
+  assert.deepEqual(names.sort(), ["config", "mode", "policy-file", ...webhook]);
 });

@@ -1,6 +1,6 @@
 /** The flags of authorization. Names and defaults are kube-apiserver's. */
 import type { AuthorizationOptions } from "../authorization/contract.ts";
-import { durationMs, unlessEmpty } from "./flag-values.ts";
+import { durationMs, stringSlice, unlessEmpty } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 
 type Draft = { server: { authorization: AuthorizationOptions } };
@@ -28,7 +28,7 @@ export const authorizationFlags: readonly Flag[] = [
     term: "--authorization-mode <modes>",
     help: "Ordered list of authorizers with commas between: ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook; may be repeated. If unset, Node,RBAC. Members of system:masters may always do all.",
     set: (text, { server }) => {
-      server.authorizationModes = [...server.authorizationModes, ...text.split(",").filter((mode) => mode !== "")];
+      server.authorizationModes = [...server.authorizationModes, ...stringSlice(text)];
     },
   },
   {

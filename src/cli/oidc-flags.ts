@@ -1,6 +1,6 @@
 /** The flags of identity providers. Names and defaults are kube-apiserver's. */
 import type { OidcOptions } from "../authentication/configuration/contract.ts";
-import { FlagValueError } from "./flag-values.ts";
+import { FlagValueError, stringSlice } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 
 type Draft = { server: { oidc: OidcOptions } };
@@ -38,6 +38,6 @@ export const oidcFlags: readonly Flag[] = [
   oidcFlag(
     "signing-algs <algorithms>",
     "What tokens may be signed with, with commas between: RS256, RS384, RS512, ES256, ES384, ES512, PS256, PS384, PS512. If unset, RS256.",
-    (text, { signingAlgs = [] }) => ({ signingAlgs: [...signingAlgs, ...text.split(",").filter((one) => one !== "")] }),
+    (text, { signingAlgs = [] }) => ({ signingAlgs: [...signingAlgs, ...stringSlice(text)] }),
   ),
 ];
