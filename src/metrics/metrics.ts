@@ -60,7 +60,7 @@ export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowM
     handler(context) {
       const all = [
         ...requests.collect(),
-        watches.collect(),
+        ...watches.collect(),
         ...storageMetrics(sources),
         ...auditMetrics(sources.audit),
         buildInfo(sources.build),

@@ -74,6 +74,7 @@ async function everyMetric(): Promise<Metric[]> {
   void own.requests.filter({ exchange: aborted, info: requestInfo("GET", "/livez"), receivedAt: 0 } as unknown as RequestContext);
   abort();
   own.watches.counterOf("", "v1", "pods")(1);
+  own.watches.cutOff("", "pods");
   const collect = { exchange: { respond() {} }, auditId: "" } as unknown as RequestContext;
   own.handler(collect);
   const authentication = authenticationMetrics(clock);

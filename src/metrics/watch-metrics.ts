@@ -1,13 +1,17 @@
-/** Counts events sent to watchers. */
+/** Counts events sent to watchers, and those who are cut off. */
 import { formatLabels, type Metric } from "./exposition.ts";
+import { Counters } from "./vectors.ts";
 
 export interface WatchMetrics {
   /** @returns adds to the count of one resource; to be asked for once per watch. Names come from the catalogue, which bounds the series */
   counterOf(group: string, version: string, resource: string): (events: number) => void;
-  collect(): Metric;
+  /** A watcher was cut off, because it reads nothing. */
+  cutOff(group: string, resource: string): void;
+  collect(): Metric[];
 }
 
 export function watchMetrics(): WatchMetrics {
+  const slow = new Counters();
   const counters = new Map<string, { value: number; readonly add: (events: number) => void }>();
   return {
     counterOf(group, version, resource) {
@@ -25,9 +29,14 @@ export function watchMetrics(): WatchMetrics {
       }
       return counter.add;
     },
+    cutOff: (group, resource) => slow.count(formatLabels(["group", "resource"], [group, resource])),
     collect() {
       const samples = [...counters].map(([labels, { value }]) => ({ suffix: "", labels, value }));
-      return { name: "apiserver_watch_events_total", type: "counter", stability: "ALPHA", help: "Events sent to watchers.", samples };
+      const help = "Watchers that were cut off because they read nothing.";
+      return [
+        { name: "apiserver_watch_events_total", type: "counter", stability: "ALPHA", help: "Events sent to watchers.", samples },
+        { name: "apiserver_terminated_watchers_total", type: "counter", stability: "ALPHA", help, samples: slow.samples() },
+      ];
     },
   };
 }

@@ -10,6 +10,8 @@ export interface OpenWatchesOptions {
   readonly timeoutMinMs: number;
   /** @returns counts events that were sent to one watch of a resource */
   counterOf(group: string, version: string, resource: string): (events: number) => void;
+  /** A watch was cut off, because its client reads nothing. */
+  cutOff(group: string, resource: string): void;
 }
 
 export interface OpenWatches extends OpenWatchesOptions {

@@ -89,6 +89,7 @@ for (const [what, kept, does, want] of rows) {
     const encoder = new WatchEncoder(form, scope);
     const plan = { scope, initial: undefined, from: revision, initialEventsEnd: undefined, refused: undefined };
     const clients = Array.from({ length: 11 }, () => new Client());
+    let cutOffs = 0;
     for (const stream of clients) {
       startWatch({
         stream,
@@ -98,6 +99,7 @@ for (const [what, kept, does, want] of rows) {
         encoder,
         memory,
         sent: () => {},
+        cutOff: () => void cutOffs++,
         bookmarks: false,
         firstDiffers: false,
         timeoutMs: 1e9,
@@ -121,6 +123,7 @@ for (const [what, kept, does, want] of rows) {
     for (const client of others) assert.deepEqual({ state: client.state, events: client.events }, { state: "open", events: all });
     assert.deepEqual(slow.events, all.slice(0, slow.events.length), "in order, without a gap");
     assert.ok(want({ state: slow.state, events: slow.events.length }), `${slow.state} after ${slow.events.length} events`);
+    assert.equal(cutOffs, slow.state === "aborted" ? 1 : 0);
     cache.close();
     await storage.close();
   });

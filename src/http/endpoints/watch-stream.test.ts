@@ -65,6 +65,7 @@ function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {
     encoder: new WatchEncoder(form, scope),
     memory: new PieceMemory(),
     sent() {},
+    cutOff() {},
     bookmarks: false,
     firstDiffers: false,
     timeoutMs: 90_000,
@@ -187,7 +188,7 @@ test("a version that is gone is an event", () => {
 });
 
 test("watchers who see the same share an encoder until the last has gone", () => {
-  const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {} });
+  const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {}, cutOff() {} });
   const resolved = {} as never;
   const a = watches.encoder(resolved, form, scope);
   const b = watches.encoder(resolved, form, scope);
@@ -202,7 +203,7 @@ test("watchers who see the same share an encoder until the last has gone", () =>
 });
 
 test("all end together, and later ones at once", () => {
-  const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {} });
+  const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {}, cutOff() {} });
   let ended = 0;
   const forget = watches.add(() => ended++);
   watches.add(() => ended++);

@@ -20,6 +20,8 @@ export interface WatchStreamOptions {
   readonly memory: PieceMemory;
   /** Told how many events were sent, bookmarks aside. */
   readonly sent: (events: number) => void;
+  /** Told when the watcher is cut off, because it reads nothing. */
+  readonly cutOff: () => void;
   readonly bookmarks: boolean;
   /** The first event is encoded for this watcher alone. */
   readonly firstDiffers: boolean;
@@ -193,8 +195,9 @@ class WatchStream {
 
   /** Waits for the client, not for ever. */
   #whenDrained(run: () => void): void {
-    const { stream } = this.#options;
+    const { stream, cutOff } = this.#options;
     this.#after("stalled", stalledMs, () => {
+      cutOff();
       stream.abort();
       this.end();
     });

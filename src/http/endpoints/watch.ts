@@ -33,6 +33,7 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
   const stream = await openStream(context, form.framing.contentType);
   if (stream === undefined) return;
   const shared = watches.encoder(resolved, form, plan.scope);
+  const { group, resource } = resolved.resource.definition;
   const end = startWatch({
     stream,
     cache,
@@ -40,7 +41,8 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
     plan,
     encoder: shared.encoder,
     memory: watches.memory,
-    sent: watches.counterOf(resolved.resource.definition.group, resolved.version.version, resolved.resource.definition.resource),
+    sent: watches.counterOf(group, resolved.version.version, resource),
+    cutOff: () => watches.cutOff(group, resource),
     bookmarks: options.allowWatchBookmarks,
     firstDiffers: context.representation.shape.kind === "table",
     timeoutMs: timeoutMs(options, registry, watches),
