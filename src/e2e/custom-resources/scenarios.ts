@@ -1,4 +1,5 @@
 /** What is asked of definitions and their objects, clause by clause; upstream's answers stand in testdata/answers.json. */
+import { styles } from "./styles.ts";
 
 export interface Step {
   readonly method?: string;
@@ -235,6 +236,11 @@ const shaped = kindOf(
   },
 );
 
+const bare = kindOf(
+  { plural: "bares", kind: "Bare", version: { subresources: { scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.size" } } } },
+  { spec: object({ size: integer, other: text }) },
+);
+
 const applied = kindOf(
   { plural: "applieds", kind: "Applied" },
   {
@@ -268,7 +274,25 @@ const update = (name: string, patch: object): Step => ({
 });
 const refuse = (what: string, body: object): Scenario => ({ clause: what, steps: [{ method: "POST", path: definitions, body }] });
 
+/** Each object as it is, and with something that the schema does not know. */
+const styleScenarios: readonly Scenario[] = styles.map(({ like, plural, kind, group, scope, version, schema, good, bad }) => {
+  const base = { plural, kind, group, ...(scope !== undefined && { scope }) };
+  const of = kindOf(base, {});
+  const made = definition({ ...base, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema }, ...version }] });
+  const objects = [...good, ...bad].flatMap((rest, index) => [
+    of.create(`o${index}`, rest, "?dryRun=All"),
+    of.create(`o${index}`, { ...rest, notThere: 1 }, "?dryRun=All&fieldValidation=Strict"),
+  ]);
+  const kept = [of.create("kept", good[0] as object), of.get("kept"), of.apply("kept", "second", good[0] as object, "&dryRun=All")];
+  const shown: Step[] = [
+    { path: `${of.at("v1")}?includeObject=None`, headers: table },
+    { path: `/apis/${group}/v1`, until: new RegExp(plural) },
+  ];
+  return { clause: `like ${like}`, steps: [...make(made), ...objects, ...kept, ...shown] };
+});
+
 export const scenarios: readonly Scenario[] = [
+  ...styleScenarios,
   {
     clause: "values are held against their schema",
     steps: [...typed.steps, ...wrongValues.map((spec) => typed.create("a", { spec }, "?dryRun=All"))],
@@ -404,6 +428,13 @@ export const scenarios: readonly Scenario[] = [
       shaped.merge("a", { metadata: { labels: { by: "status" } } }, "/status"),
       shaped.get("a"),
       shaped.merge("a", { spec: { size: -5 } }),
+      ...bare.steps,
+      bare.create("a", { spec: { other: "x" } }),
+      { path: `${bare.at("v1")}/a/scale` },
+      bare.merge("a", { metadata: {} }, "/scale"),
+      bare.merge("a", { spec: { replicas: 2 } }, "/scale"),
+      { path: `${bare.at("v1")}/a/scale` },
+      { method: "POST", path: bare.at("v1"), body: bare.body("b", { spec: "x" }) },
     ],
   },
   {
@@ -448,6 +479,9 @@ export const scenarios: readonly Scenario[] = [
       applied.apply("a", "two", { spec: { byName: [{ value: "x" }] } }),
       applied.apply("a", "two", { spec: { set: "x" } }),
       applied.apply("a", "two", { spec: { nope: "x" } }),
+      applied.apply("a", "two", { spec: { parts: { b: null } } }),
+      applied.apply("a", "two", { spec: { byName: [{ name: null }] } }),
+      applied.apply("a", "two", { spec: { byTwo: [{ protocol: "TCP" }] } }),
       applied.apply("a", "two", { spec: { parts: { b: "3" } } }, "&dryRun=All"),
       applied.merge("a", { spec: { set: ["c"], parts: { a: null } } }),
       { method: "PATCH", path: `${applied.at("v1")}/a`, body: applied.body("a", {}), headers: apply },

@@ -57,8 +57,11 @@ function comparableObject(body: Json): Json {
   if (body?.metadata === undefined) return body;
   const copy = structuredClone(body);
   for (const object of [copy, ...(copy.items ?? []), ...(copy.rows ?? []).flatMap((row: Json) => row.object ?? [])]) forgetTimes(object.metadata);
+  for (const row of copy.rows ?? []) row.cells = row.cells.map((cell: Json) => (isAge(cell) ? "<age>" : cell));
   return body.kind === "CustomResourceDefinition" ? comparableDefinition(copy) : copy;
 }
+
+const isAge = (cell: Json): boolean => typeof cell === "string" && /^(\d+[smhdy])+$/.test(cell);
 
 function forgetTimes(metadata: Json): void {
   for (const field of ["uid", "creationTimestamp", "deletionTimestamp", "resourceVersion"])
