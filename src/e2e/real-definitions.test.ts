@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Answer, type RawClient, type RawRequest, rawClient } from "../testing/raw-client.ts";
 import { seededRandom } from "../testing/seeded-random.ts";
-import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+import { quietControllers, startTestServer, type TestServer } from "../testing/start-test-server.ts";
 import { startUpstreamDefinitions, type UpstreamServer, upstreamMissing } from "../testing/upstream-definitions.ts";
 import { fetchModule, type Manifest, type Project, projects, readManifests } from "./real-definitions/projects.ts";
 import { damaged, randomSample } from "./real-definitions/samples.ts";
@@ -32,7 +32,8 @@ let clients: readonly RawClient[] = [];
 let both: Twins;
 before(async () => {
   if (missing !== undefined) return;
-  server = await startTestServer();
+  // Samples name owners that nobody has made.
+  server = await startTestServer({ controllers: [...quietControllers, "-garbage-collector-controller"] });
   upstream = await startUpstreamDefinitions();
   const [ours, theirs] = [rawClient(server.kubeconfig), rawClient(upstream.kubeconfig)];
   clients = [ours, theirs];
