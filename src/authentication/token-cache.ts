@@ -14,6 +14,9 @@ export interface TokenCacheOptions {
   readonly observer?: TokenCacheObserver | undefined;
 }
 
+/** How long acceptances are kept where nobody says otherwise, as upstream's. */
+export const acceptedMsDefault = 10_000;
+
 interface Kept {
   readonly token: AcceptedToken | undefined;
   readonly until: number;
@@ -44,7 +47,7 @@ export function tokenCache(authenticate: TokenAuthenticator, options: TokenCache
   };
 }
 
-function keptAnswers({ clock, acceptedMs = 10_000, unknownMs = 0, entriesMax = 4096 }: TokenCacheOptions) {
+function keptAnswers({ clock, acceptedMs = acceptedMsDefault, unknownMs = 0, entriesMax = 4096 }: TokenCacheOptions) {
   const accepted = new Map<string, Kept>();
   // Of their own, so that whoever sends tokens that he made up drives out no good ones.
   const unknown = new Map<string, Kept>();

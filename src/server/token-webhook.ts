@@ -1,12 +1,10 @@
 /** The service that is asked whose a token is, from the options to the question. */
 import type { TokenAuthenticator, TokenCacheObserver, TokenWebhookSettings } from "../authentication/contract.ts";
-import { tokenCache } from "../authentication/token-cache.ts";
-import { tokenWebhook } from "../authentication/webhook/token-webhook.ts";
+import { acceptedMsDefault, tokenCache } from "../authentication/token-cache.ts";
+import { formatDuration } from "../lib/duration/duration.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { ServerOptions } from "../options.ts";
 import { builtinSchema } from "../resource/builtin-schemas.ts";
-import { webhookClient } from "../webhook/client.ts";
-import { readWebhookKubeconfig } from "../webhook/kubeconfig-file.ts";
 
 export interface OpenTokenWebhook {
   /** None where nobody is to be asked. */
@@ -30,6 +28,12 @@ export async function openTokenWebhook({ configFile, version, cacheMs }: TokenWe
   if (!versions.includes(version))
     throw new Error(`unsupported authentication webhook version ${quoteGo(version)}, supported versions are ${versions.map(quoteGo).join(", ")}`);
   const { clock, logger, audiences, observer } = needs;
+  if (cacheMs > 0 && cacheMs < acceptedMsDefault) logger.warn(shorterThanOverall(cacheMs));
+  const [{ tokenWebhook }, { webhookClient }, { readWebhookKubeconfig }] = await Promise.all([
+    import("../authentication/webhook/token-webhook.ts"),
+    import("../webhook/client.ts"),
+    import("../webhook/kubeconfig-file.ts"),
+  ]);
   const client = webhookClient(await readWebhookKubeconfig(configFile), { answerBytesMax, clock });
   const schema = builtinSchema(`io.k8s.api.authentication.${version}.TokenReview`);
   const kind = { group: "authentication.k8s.io", version, kind: "TokenReview", schema };
@@ -38,4 +42,10 @@ export async function openTokenWebhook({ configFile, version, cacheMs }: TokenWe
     authenticators: [tokenCache(authenticate, { clock, acceptedMs: cacheMs, unknownMs: cacheMs, observer })],
     close: () => client.close(),
   };
+}
+
+/** What another cache keeps of it for longer. */
+function shorterThanOverall(cacheMs: number): string {
+  const [own, overall] = [cacheMs, acceptedMsDefault].map((ms) => formatDuration(BigInt(Math.round(ms)) * 1_000_000n));
+  return `the webhook cache ttl of ${own} is shorter than the overall cache ttl of ${overall} for successful token authentication attempts.`;
 }
