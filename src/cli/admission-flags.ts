@@ -1,12 +1,12 @@
 /** The flags of admission. Names and defaults are kube-apiserver's. */
 import type { AdmissionOptions } from "../admission/contract.ts";
+import { stringSlice } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 
-const names = (text: string): string[] => text.split(",").filter((name) => name !== "");
 const add =
   (which: keyof AdmissionOptions): Flag["set"] =>
   (text, { server }) => {
-    server.admission = { ...server.admission, [which]: [...server.admission[which], ...names(text)] };
+    server.admission = { ...server.admission, [which]: [...server.admission[which], ...stringSlice(text)] };
   };
 
 export const admissionFlags: readonly Flag[] = [

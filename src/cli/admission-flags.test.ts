@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AdmissionOptions } from "../admission/contract.ts";
+import { FlagError, parseFlags } from "./flags.ts";
+
+const rows: [argv: string[], want: AdmissionOptions][] = [
+  [[], { enable: [], disable: [] }],
+  [
+    ["--enable-admission-plugins=NodeRestriction,Priority", "--enable-admission-plugins=A"],
+    { enable: ["NodeRestriction", "Priority", "A"], disable: [] },
+  ],
+  [["--enable-admission-plugins="], { enable: [], disable: [] }],
+  [["--disable-admission-plugins", '"A,B",C'], { enable: [], disable: ["A,B", "C"] }],
+];
+for (const [argv, want] of rows) {
+  test(`flags: ${argv.join(" ")}`, () => {
+    const line = parseFlags(argv);
+    assert.deepEqual(line.run === "server" && line.settings.server.admission, want);
+  });
+}
+
+test("a list that is no CSV is refused", () => assert.throws(() => parseFlags(['--enable-admission-plugins=a"b']), FlagError));
