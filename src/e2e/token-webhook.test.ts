@@ -216,10 +216,14 @@ test("a webhook that is not there: its tokens are refused, others are not", asyn
   await gone.close();
   const file = join(directory, "gone.yaml");
   writeKubeconfig(file, gone.url, { token: "us" });
+  const warnings: string[] = [];
   const alone = await startServer({
     tokenAuthFile: join(directory, "tokens.csv"),
-    tokenWebhook: { configFile: file, version: "v1beta1", cacheMs: 0 },
+    tokenWebhook: { configFile: file, version: "v1beta1", cacheMs: 5_000 },
+    logger: { info() {}, warn: (words) => void warnings.push(words), error() {} },
   });
+  const short = "the webhook cache ttl of 5s is shorter than the overall cache ttl of 10s for successful token authentication attempts.";
+  assert.ok(warnings.includes(short));
   const client = rawClient(alone.kubeconfig);
   const ask = (token: string): Promise<Answer> => client.send({ path: "/version", headers: { authorization: `Bearer ${token}` }, anonymous: true });
   assert.deepEqual([(await ask("x")).status, (await ask("static")).status, (await client.send({ path: "/api" })).status], [401, 200, 200]);
