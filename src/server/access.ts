@@ -4,15 +4,13 @@ import type { FeatureGates } from "../api/feature-gates.ts";
 import { serverIdentity } from "../api/server-identity.ts";
 import { type AbacPolicy, parseAbacPolicies } from "../authorization/abac/policy-file.ts";
 import { type Chain, openChain } from "../authorization/chain.ts";
-import { parseAuthorizationConfiguration } from "../authorization/configuration/configuration.ts";
 import type { AuthorizationConfiguration, AuthorizerType, WebhookConfiguration } from "../authorization/configuration/contract.ts";
 import { checkExclusive, configurationOfFlags } from "../authorization/configuration/flags.ts";
-import { followConfiguration } from "../authorization/configuration/follow-configuration.ts";
 import type { AuthorizationObserver } from "../authorization/contract.ts";
 import { type AuthorizationModule, abacModule, alwaysAllowModule, alwaysDenyModule, nodeModule, rbacModule } from "../authorization/modes.ts";
 import { followRelations } from "../authorization/node/follow-relations.ts";
 import { type FollowedPolicy, followPolicy } from "../authorization/rbac/follow-policy.ts";
-import { openWebhook } from "../authorization/webhook/open-webhook.ts";
+import type { OpenWebhook } from "../authorization/webhook/open-webhook.ts";
 import { nodeRules } from "../boot/rbac/policy.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { authorizationMetrics } from "../metrics/authorization-metrics.ts";
@@ -44,10 +42,14 @@ export async function accessSettings({ authorizationModes, authorizationPolicyFi
   const { configFile: file } = authorization;
   const source = file === undefined ? undefined : { file, content: await readGiven(file) };
   const configuration =
-    source === undefined
-      ? configurationOfFlags(authorizationModes, authorizationPolicyFile, authorization)
-      : parseAuthorizationConfiguration(source.content);
+    source === undefined ? configurationOfFlags(authorizationModes, authorizationPolicyFile, authorization) : await parse(source.content);
   return { configuration, source, abacPolicies: has(configuration, "ABAC") ? await readAbacPolicies(authorizationPolicyFile) : [] };
+}
+
+/** What reads the file compiles expressions: it is loaded where there is one. @throws ConfigurationError in upstream's words */
+async function parse(content: Buffer): Promise<AuthorizationConfiguration> {
+  const { parseAuthorizationConfiguration } = await import("../authorization/configuration/configuration.ts");
+  return parseAuthorizationConfiguration(content);
 }
 
 function has({ authorizers }: AuthorizationConfiguration, type: AuthorizerType): boolean {
@@ -109,8 +111,9 @@ async function openChains(
   needs: Needs & { readonly observer: AuthorizationObserver },
 ): Promise<Chain> {
   const { gates, clock, logger, metrics, observer } = needs;
-  const openNamed = (name: string, webhook: WebhookConfiguration) =>
-    openWebhook({
+  const openNamed = async (name: string, webhook: WebhookConfiguration): Promise<OpenWebhook> => {
+    const { openWebhook } = await import("../authorization/webhook/open-webhook.ts");
+    return openWebhook({
       name,
       configuration: webhook,
       schema: builtinSchema(`io.k8s.api.authorization.${webhook.subjectAccessReviewVersion}.SubjectAccessReview`),
@@ -119,10 +122,12 @@ async function openChains(
       clock,
       logger,
     });
+  };
   const open = (next: AuthorizationConfiguration): Promise<Chain> => openChain(next, { modules, openWebhook: openNamed, observer });
   const chain = await open(configuration);
   if (source === undefined) return chain;
   const reloads = reloadMetrics("authorization", { clock, identity: serverIdentity(hostname()) });
   metrics.add(reloads.collect);
+  const { followConfiguration } = await import("../authorization/configuration/follow-configuration.ts");
   return followConfiguration({ ...source, configuration, chain, open, reloads, clock, logger });
 }

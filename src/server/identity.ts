@@ -5,7 +5,6 @@ import { tokenRequests } from "../apis/core/service-account-token.ts";
 import { bearerTokenAuthenticator } from "../authentication/bearer-token.ts";
 import { bootstrapTokenAuthenticator } from "../authentication/bootstrap-token.ts";
 import { clientCertificateAuthenticator } from "../authentication/client-certificate.ts";
-import type { AuthenticationSettings } from "../authentication/configuration/settings.ts";
 import type { Authenticator, TokenAuthenticator } from "../authentication/contract.ts";
 import { isCredentialHeader } from "../authentication/credential-headers.ts";
 import { requestHeaderAuthenticator } from "../authentication/request-header.ts";
@@ -34,14 +33,14 @@ import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { certificateMetrics } from "../metrics/certificate-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import { type JwtNeeds, jwtSettings, openJwt } from "./jwt.ts";
+import { type JwtNeeds, type JwtSettings, jwtSettings, openJwt } from "./jwt.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { openTokenWebhook } from "./token-webhook.ts";
 
 /** What the options say, checked before anything is opened. */
 export interface IdentitySettings {
   readonly tokenFile: readonly TokenAuthenticator[];
-  readonly jwt: AuthenticationSettings;
+  readonly jwt: JwtSettings;
   /** What a token must be for. */
   readonly audiences: readonly string[];
 }
@@ -104,13 +103,13 @@ export async function openIdentity(
   });
   const bootstrap = options.bootstrapTokenAuth ? [forOwnAudiences(bootstrapTokenAuthenticator({ live, clock }), audiences)] : [];
   const webhook = await openTokenWebhook(options.tokenWebhook, { clock, logger, audiences, observer });
-  const jwt = await openJwt(settings.jwt, options, { gates, metrics });
+  const jwt = await openJwt(settings.jwt.issuers, options, { gates, metrics });
   // In upstream's order: what is here first, what others must be asked for last.
   const methods = [
     ...tokenFile.map((one) => forOwnAudiences(one, audiences)),
     accounts,
     ...bootstrap,
-    forOwnAudiences(jwt.authenticate, audiences),
+    ...jwt.authenticators.map((one) => forOwnAudiences(one, audiences)),
     ...webhook.authenticators,
   ];
   const authenticateToken = tokenCache(tokenUnion(methods), { clock, observer });

@@ -2,31 +2,44 @@
 import { hostname } from "node:os";
 import type { FeatureGates } from "../api/feature-gates.ts";
 import { serverIdentity } from "../api/server-identity.ts";
-import { followAuthenticators } from "../authentication/configuration/follow-configuration.ts";
-import { type AuthenticationSettings, authenticationSettings } from "../authentication/configuration/settings.ts";
+import type { AnonymousConfiguration } from "../authentication/configuration/configuration.ts";
+import type { AuthenticationSettings } from "../authentication/configuration/settings.ts";
 import type { TokenAuthenticator } from "../authentication/contract.ts";
-import { openEgressSelector } from "../authentication/egress/selector.ts";
 import { parseFeatureGates } from "../cli/feature-gates.ts";
 import { jwtMetrics } from "../metrics/jwt-metrics.ts";
 import type { MetricsCollector } from "../metrics/metrics.ts";
 import { reloadMetrics } from "../metrics/reload-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 
+export interface JwtSettings {
+  readonly anonymous: AnonymousConfiguration;
+  /** Undefined where nobody else's tokens are taken: nothing that checks them is loaded then. */
+  readonly issuers: AuthenticationSettings | undefined;
+}
+
 /** @throws Error when an option, or the file it names, is not right */
-export async function jwtSettings(options: ServerOptions): Promise<AuthenticationSettings> {
-  const { oidc, authenticationConfigFile: configFile, serviceAccountIssuers, featureGates } = options;
-  const { gates } = parseFeatureGates(featureGates);
-  const settings = await authenticationSettings({ oidc, configFile, anonymousAuth: options.anonymousAuth, serviceAccountIssuers, gates });
-  const { anonymous, configuration } = settings;
-  if (!anonymous.enabled || configuration.anonymous !== undefined || !options.authorizationModes.includes("AlwaysAllow")) return settings;
+export async function jwtSettings(options: ServerOptions): Promise<JwtSettings> {
+  const issuers = await issuerSettings(options);
+  const anonymous = issuers?.anonymous ?? { enabled: options.anonymousAuth ?? true, conditions: [] };
+  const isInFile = issuers?.configuration.anonymous !== undefined;
+  if (!anonymous.enabled || isInFile || !options.authorizationModes.includes("AlwaysAllow")) return { anonymous, issuers };
   options.logger.warn(
     "AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer",
   );
-  return { ...settings, anonymous: { enabled: false, conditions: [] } };
+  return { anonymous: { enabled: false, conditions: [] }, issuers };
+}
+
+async function issuerSettings(options: ServerOptions): Promise<AuthenticationSettings | undefined> {
+  const { oidc, authenticationConfigFile: configFile, anonymousAuth, serviceAccountIssuers, featureGates } = options;
+  if (configFile === undefined && Object.values(oidc).every((value) => value === undefined)) return undefined;
+  const { authenticationSettings } = await import("../authentication/configuration/settings.ts");
+  const { gates } = parseFeatureGates(featureGates);
+  return authenticationSettings({ oidc, configFile, anonymousAuth, serviceAccountIssuers, gates });
 }
 
 export interface Jwt {
-  readonly authenticate: TokenAuthenticator;
+  /** None where there are no issuers. */
+  readonly authenticators: readonly TokenAuthenticator[];
   close(): void;
 }
 
@@ -37,13 +50,19 @@ export interface JwtNeeds {
 }
 
 /** @throws Error when there is no way to an issuer, or the file that tells the ways is not right */
-export async function openJwt(settings: AuthenticationSettings, options: ServerOptions, { gates, metrics }: JwtNeeds): Promise<Jwt> {
-  const { clock, logger } = options;
-  const dialOf = await openEgressSelector(options.egressSelectorConfigFile);
+export async function openJwt(issuers: AuthenticationSettings | undefined, options: ServerOptions, { gates, metrics }: JwtNeeds): Promise<Jwt> {
+  const { clock, logger, egressSelectorConfigFile } = options;
   const identity = serverIdentity(hostname());
   const counted = jwtMetrics({ clock, identity, keySets: gates.enabled("StructuredAuthenticationConfigurationJWKSMetrics") });
   const reloads = reloadMetrics("authentication", { clock, identity });
   metrics.add(counted.collect);
   metrics.add(reloads.collect);
-  return followAuthenticators(settings, { clock, logger, dialOf, reloads, observer: counted.observer, forget: counted.forget });
+  if (issuers === undefined && egressSelectorConfigFile === undefined) return { authenticators: [], close() {} };
+  const { openEgressSelector } = await import("../authentication/egress/selector.ts");
+  const dialOf = await openEgressSelector(egressSelectorConfigFile);
+  if (issuers === undefined) return { authenticators: [], close() {} };
+  const { followAuthenticators } = await import("../authentication/configuration/follow-configuration.ts");
+  const { observer, forget } = counted;
+  const { authenticate, close } = followAuthenticators(issuers, { clock, logger, dialOf, reloads, observer, forget });
+  return { authenticators: [authenticate], close };
 }

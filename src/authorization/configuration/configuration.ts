@@ -2,7 +2,7 @@
 import { aggregated, ConfigurationError, decodeConfiguration } from "../../api/configuration-file.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import { joinErrors } from "../../lib/json/quote.ts";
-import type { AuthorizationConfiguration, AuthorizerConfiguration, AuthorizerType } from "./contract.ts";
+import { type AuthorizationConfiguration, type AuthorizerConfiguration, type AuthorizerType, nameOfType } from "./contract.ts";
 import { type AuthorizationFile, authorizationKinds } from "./schema.ts";
 import { checkAuthorizers } from "./validate.ts";
 
@@ -28,11 +28,6 @@ function decode(bytes: Buffer): AuthorizationFile {
     if (!(error instanceof ConfigurationError)) throw error;
     throw new ConfigurationError(`failed to load AuthorizationConfiguration from file: ${error.message}`);
   }
-}
-
-/** The name of an authorizer of which there can be one only. */
-export function nameOfType(type: string): string {
-  return type.toLowerCase();
 }
 
 function checkOwnRules(authorizers: readonly AuthorizerConfiguration[], requiredTypes: readonly AuthorizerType[]): void {

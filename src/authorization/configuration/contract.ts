@@ -9,6 +9,11 @@ export const authorizerTypes = ["ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RB
 
 export type AuthorizerType = (typeof authorizerTypes)[number];
 
+/** The name of an authorizer of which there can be one only. */
+export function nameOfType(type: string): string {
+  return type.toLowerCase();
+}
+
 export interface AuthorizerConfiguration {
   readonly type: AuthorizerType;
   /** Unique; of all but webhooks the type in lower case. */

@@ -1,12 +1,12 @@
 /** What the flags `--authorization-*` say, as a configuration. Source: access-control §5.3; kube-apiserver's BuiltInAuthorizationOptions, whose texts these are. */
 import { joinErrors, quoteGo, quoteGoList } from "../../lib/json/quote.ts";
 import type { AuthorizationOptions } from "../contract.ts";
-import { nameOfType } from "./configuration.ts";
 import {
   type AuthorizationConfiguration,
   type AuthorizerConfiguration,
   type AuthorizerType,
   authorizerTypes,
+  nameOfType,
   type WebhookConfiguration,
 } from "./contract.ts";
 
