@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { WatchEvent } from "../testing/http2-client.ts";
-import { jsonDifferences } from "../testing/json-differences.ts";
+import { type Difference, jsonDifferences } from "../testing/json-differences.ts";
 import { type Answer, type RawClient, type RawRequest, rawClient } from "../testing/raw-client.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 import { startUpstreamDefinitions, type UpstreamServer, upstreamMissing } from "../testing/upstream-definitions.ts";
@@ -53,12 +53,13 @@ async function served(at: string): Promise<void> {
   }
 }
 
-/** Versions, uids and times are each server's own, those of reviews too. */
+/** Versions, uids and times are each server's own, those of reviews too; Go has two clocks for the limit of a call, and tells which was first. */
 function shown(answer: Answer): unknown {
   return JSON.parse(
     JSON.stringify(comparable(answer))
       .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "UID")
       .replaceAll(/"resourceVersion":"\d+"/g, '"resourceVersion":"RV"')
+      .replace("net/http: request canceled (Client.Timeout exceeded while awaiting headers)", "context deadline exceeded")
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "TIME"),
   );
 }
@@ -116,8 +117,8 @@ const rows: readonly Row[] = [
   ["labels of the webhook's", get("v2", "/a"), labelled({ labels: { by: "webhook" }, annotations: { x: "y" }, generation: 99, finalizers: ["x/y"] })],
   ["a write with labels of the webhook's", patched("v2", "/a", { spec: { host: "e" } }), labelled({ labels: { by: "webhook" } })],
   ["what is stored then", get("v1", "/a")],
+  ["what everyone sees again", patched("v1", "/a", { spec: { replicas: 6 } })],
   ["failure: read", get("v2", "/a"), failure],
-  ["failure: list", get("v2"), failure],
   ["failure: create", post("v2", target("v2", "y", { host: "y", port: 1 })), failure],
   ["failure: it is not there", get("v1", "/y"), failure],
   ["failure: patch", patched("v2", "/b", { spec: { host: "y" } }), failure],
@@ -136,12 +137,12 @@ const rows: readonly Row[] = [
   ["wrong labels", get("v2", "/a"), labelled({ labels: { "a b": "c" } })],
   ["garbage", get("v2", "/a"), () => "garbage"],
   ["nothing", get("v2", "/a"), () => ""],
-  ["never", get("v2", "/a"), () => () => {}],
   ["503", get("v2", "/a"), () => (response) => response.writeHead(503, { "content-type": "text/plain" }).end("gone")],
   ["by label", { path: `${path("v2")}?labelSelector=by%3Dwebhook` }],
   ["by field", { path: `${path("v2")}?fieldSelector=spec.host%3De` }],
   ["by a field of the other version", { path: `${path("v1")}?fieldSelector=spec.host%3De` }],
   ["a table", { path: path("v2"), headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" } }],
+  ["a list once more", get("v2")],
   ["delete", { method: "DELETE", path: path("v2", "/a") }],
   ["delete all", { method: "DELETE", path: path("v2") }],
   ["nothing is left", get("v1")],
@@ -166,6 +167,7 @@ const movedRows: readonly Row[] = [
   ["moved: a deletion that waits", { method: "DELETE", path: path("v2", "/m4") }],
   ["moved: no finalizers", patched("v2", "/m4", { metadata: { finalizers: null } })],
   ["moved: gone", get("v1", "/m4")],
+  ["no answer", get("v1", "/m3"), () => () => {}],
 ];
 
 /** Where we answer otherwise, and why. */
@@ -173,15 +175,24 @@ const differing: ReadonlyMap<string, string> = new Map([
   ["failure: apply", "upstream reads the object once more before it tells of the conflict, and cannot"],
 ]);
 
+async function difference(request: RawRequest, answering: Reply): Promise<readonly Difference[]> {
+  const answers: unknown[] = [];
+  for (const client of clients) {
+    reply = answering;
+    answers.push(shown(await client.send(request)));
+    reply = good;
+  }
+  return jsonDifferences(answers[0], answers[1]);
+}
+
 function check([what, request, answering = good]: Row): void {
   test(what, { skip: missing }, async () => {
-    const answers: unknown[] = [];
-    for (const client of clients) {
-      reply = answering;
-      answers.push(shown(await client.send(request)));
-      reply = good;
+    let differences = await difference(request, answering);
+    // Upstream's cache converts on its own, some time after an object has changed; it is asked again while it differs.
+    for (let tries = 0; tries < 50 && differences.length > 0 && request.method === undefined && answering === good; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      differences = await difference(request, answering);
     }
-    const differences = jsonDifferences(answers[0], answers[1]);
     if (differing.has(what)) assert.notDeepEqual(differences, [], `equal by now: ${what}`);
     else assert.deepEqual(differences, []);
   });
