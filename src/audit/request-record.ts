@@ -4,10 +4,9 @@ import type { Logger } from "../api/logger.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { UserInfo } from "../api/user.ts";
 import { formatDuration } from "../lib/duration/duration.ts";
-import { encodeAny } from "../lib/json/encode-any.ts";
-import { parseJson } from "../lib/json/parse.ts";
 import type { AuditCounts, AuditEvent, AuditLevel, AuditSink, AuditStage, LatencyLayer, RequestAudit, ResponseStatus } from "./contract.ts";
 import type { RequestAuditConfig } from "./policy.ts";
+import { withoutManagedFields } from "./without-managed-fields.ts";
 
 /** What records of one server share. */
 export interface Recording {
@@ -198,28 +197,4 @@ function waiting(told: boolean | Promise<boolean>): Promise<unknown> | undefined
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-/** Those of the object, of the items of a list, and of the objects in a Table. */
-function withoutManagedFields(json: string): string {
-  if (!json.includes('"managedFields"')) return json;
-  const { value } = parseJson(Buffer.from(json));
-  for (const one of [value, ...membersOf(value, "items"), ...membersOf(value, "rows").map((row) => memberOf(row, "object"))]) {
-    const metadata = memberOf(one, "metadata");
-    if (isObject(metadata)) delete metadata.managedFields;
-  }
-  return encodeAny(value);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-function membersOf(value: unknown, name: string): unknown[] {
-  const list = memberOf(value, name);
-  return Array.isArray(list) ? list : [];
 }
