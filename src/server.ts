@@ -7,13 +7,13 @@ import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { nodeRestriction } from "./admission/node-restriction/node-restriction.ts";
 import { chooseAdmissionPlugins } from "./admission/options.ts";
 import { pooledRandom } from "./api/random.ts";
+import type { RuleChecker } from "./apis/apiextensions/rule-checker.ts";
 import { openServiceAddresses } from "./apis/core/service-addresses.ts";
 import { builtinConversions, strategiesWith } from "./apis/index.ts";
 import { openAudit } from "./audit/open-audit.ts";
 import { rbacEscalation } from "./authorization/rbac/escalation.ts";
 import { ensureBootState } from "./boot/boot-state.ts";
 import { ensureRbacPolicy } from "./boot/rbac/ensure.ts";
-import { definitionRules } from "./cel-environment/definition-rules.ts";
 import { writeWhole } from "./cli/certificates.ts";
 import { parseFeatureGates } from "./cli/feature-gates.ts";
 import { formatKubeconfig } from "./cli/kubeconfig.ts";
@@ -89,7 +89,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const setup = await servingSetup(options, certificateNames(options, addressAt(range, 1)));
   undo.push(() => setup.close());
   const installer = createInstaller({ storage, clock, gates });
-  const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, ruleChecker: definitionRules });
+  const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, loadRuleChecker });
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const metrics = openMetrics(settings.metrics, { audit: audit.counts, storage, installer, catalog, clock, gates });
   const serviceAddresses = openServiceAddresses({ catalog, clock, range });
@@ -221,6 +221,10 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
       return closing;
     },
   };
+}
+
+async function loadRuleChecker(): Promise<RuleChecker> {
+  return (await import("./cel-environment/definition-rules.ts")).definitionRules;
 }
 
 async function openStorage(options: ServerOptions): Promise<Storage> {

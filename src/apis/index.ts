@@ -118,8 +118,8 @@ export const builtinConversions: Readonly<Record<string, Conversion>> = {
 export interface StrategyOptions {
   /** How long events live: `--event-ttl`. */
   readonly eventTtlSeconds: number;
-  /** Compiles the rules of definitions; without one they are looked at as data alone. */
-  readonly ruleChecker?: RuleChecker;
+  /** Of what compiles the rules of definitions; without it they are looked at as data alone. */
+  readonly loadRuleChecker?: () => Promise<RuleChecker>;
 }
 
 /** The same strategies as one server wants them. */
@@ -129,7 +129,7 @@ export function strategiesWith(options: StrategyOptions): Readonly<Record<string
     .map(([key, kind]) => [key, strategy({ ...kind, ttlSeconds: options.eventTtlSeconds })]);
   return {
     ...builtinStrategies,
-    "apiextensions.k8s.io/customresourcedefinitions": customResourceDefinitionWith(options.ruleChecker),
+    "apiextensions.k8s.io/customresourcedefinitions": customResourceDefinitionWith(options.loadRuleChecker),
     ...Object.fromEntries(expiring),
   };
 }

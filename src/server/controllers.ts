@@ -1,11 +1,8 @@
 /** Which controllers run in this server, and their start and end. */
 import type { ConversionWebhooks } from "../apis/apiextensions/conversion/webhook-clients.ts";
-import { customKinds } from "../apis/apiextensions/custom-kinds.ts";
-import { objectRules } from "../cel-environment/object-rules.ts";
 import { bootstrapSigner } from "../controllers/bootstrap-signer.ts";
 import type { Controller } from "../controllers/contract.ts";
 import type { DefinitionControllerOptions } from "../controllers/crd/definitions.ts";
-import { definitionController } from "../controllers/crd/definitions.ts";
 import type { ControllerName } from "../controllers/enabled.ts";
 import { garbageCollector } from "../controllers/garbage-collector/garbage-collector.ts";
 import { legacyTokenCleaner } from "../controllers/legacy-tokens/cleaner.ts";
@@ -16,6 +13,7 @@ import { rootCaPublisher } from "../controllers/root-ca.ts";
 import { serviceAccountController } from "../controllers/service-account.ts";
 import { type ServiceAccountTokensOptions, serviceAccountTokensController } from "../controllers/service-account-tokens.ts";
 import { tokenCleaner } from "../controllers/token-cleaner.ts";
+import { definitionsOnDemand } from "./definitions.ts";
 
 export interface ControllerNeeds extends Omit<DefinitionControllerOptions, "rules">, Omit<ServiceAccountTokensOptions, "issue"> {
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
@@ -26,7 +24,7 @@ export interface ControllerNeeds extends Omit<DefinitionControllerOptions, "rule
 /** @returns when the definitions that were there at the start are served, or could not be read */
 export async function startControllers(running: ReadonlySet<ControllerName>, needs: ControllerNeeds): Promise<readonly Controller[]> {
   const { registry, logger, caBundle, issueForSecret: issue } = needs;
-  const definitions = definitionController({ ...needs, rules: customKinds({ objectRules, webhooks: needs.webhooks }) });
+  const definitions = definitionsOnDemand(needs);
   const makers: Readonly<Record<ControllerName, () => Controller>> = {
     "namespace-controller": () => namespaceController({ registry, logger }),
     "serviceaccount-controller": () => serviceAccountController({ registry, logger }),

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeObject } from "../../api/object.ts";
-import { acceptNames, approvalCondition, type Condition, establish, findCondition, nonStructural, setCondition, usedNames } from "./conditions.ts";
+import { type Condition, findCondition, setCondition } from "./condition-list.ts";
+import { acceptNames, approvalCondition, establish, nonStructural, usedNames } from "./conditions.ts";
 import type { DefinitionNames } from "./definition.ts";
 
 const names = (plural: string, kind: string, more: DefinitionNames = {}): DefinitionNames => ({

@@ -2,7 +2,6 @@
  * What the server says of a definition: which of its names it got, and whether it is served.
  * Source: k8s.io/apiextensions-apiserver pkg/controller/status, establish, nonstructuralschema, apiapproval
  */
-import { formatTime } from "../../api/clock.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { joinErrors, quoteGo } from "../../lib/json/quote.ts";
@@ -10,15 +9,9 @@ import { cloneJson, deepEqual } from "../../lib/json/values.ts";
 import { NotStructuralError, parseStructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { apiApproval, isProtectedGroup } from "./api-approval.ts";
 import { caBundleProblem } from "./ca-bundle.ts";
+import { type Condition, findCondition, setCondition } from "./condition-list.ts";
 import type { DefinitionNames, DefinitionSpec } from "./definition.ts";
 import { checkStructural } from "./structural-rules.ts";
-
-export interface Condition {
-  readonly type: "NamesAccepted" | "Established" | "NonStructuralSchema" | "KubernetesAPIApprovalPolicyConformant" | "Terminating";
-  readonly status: "True" | "False" | "Unknown";
-  readonly reason: string;
-  readonly message: string;
-}
 
 /** Names of one group that definitions have been given; a definition's own are among them, and are known by its status. */
 export interface UsedNames {
@@ -101,30 +94,6 @@ export function establish(definition: KubeObject): Condition {
     return { type: "Established", status: "False", reason: "InvalidCABundle", message: "The conversion webhook CABundle is invalid" };
   }
   return { type: "Established", status: "True", reason: "InitialNamesAccepted", message: "the initial names have been accepted" };
-}
-
-export function findCondition(definition: KubeObject, type: Condition["type"]): Condition | undefined {
-  return (definition.status?.conditions as readonly Condition[] | undefined)?.find((condition) => condition.type === type);
-}
-
-export function isConditionTrue(definition: KubeObject, type: Condition["type"]): boolean {
-  return findCondition(definition, type)?.status === "True";
-}
-
-/** @returns whether anything changed @param now milliseconds since 1970 */
-export function setCondition(definition: KubeObject, condition: Condition, now: number): boolean {
-  definition.status ??= {};
-  const conditions: (Condition & { lastTransitionTime?: string })[] = definition.status.conditions ?? [];
-  definition.status.conditions = conditions;
-  const index = conditions.findIndex(({ type }) => type === condition.type);
-  const before = conditions[index];
-  const { type, status, reason, message } = condition;
-  if (before !== undefined && deepEqual([before.status, before.reason, before.message], [status, reason, message])) return false;
-  const lastTransitionTime = before?.status === status && before.lastTransitionTime !== undefined ? before.lastTransitionTime : formatTime(now);
-  const next = { ...before, type, status, lastTransitionTime, reason, message };
-  if (before === undefined) conditions.push(next);
-  else conditions[index] = next;
-  return true;
 }
 
 /** Undefined where all schemas are structural: then there is no such condition. Only definitions of old can be otherwise. */

@@ -2,7 +2,8 @@
 
 import type { KubeObject } from "../../api/object.ts";
 import type { ResourceDefinition } from "../../resource/contract.ts";
-import { establish, isConditionTrue, nextStatus, rememberedStructure, setCondition, type UsedNames, usedNames } from "./conditions.ts";
+import { isConditionTrue, setCondition } from "./condition-list.ts";
+import { establish, nextStatus, rememberedStructure, type UsedNames, usedNames } from "./conditions.ts";
 import { type CustomDefinitionOptions, customDefinition } from "./custom-definition.ts";
 import { cleanupFinalizer } from "./custom-resource-definition.ts";
 

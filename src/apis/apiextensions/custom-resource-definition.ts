@@ -6,13 +6,16 @@ import { schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
 import type { Strategy } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, setAbsent, struct } from "../fields.ts";
-import { setCondition } from "./conditions.ts";
+import { setCondition } from "./condition-list.ts";
 import { type DefinitionVersion, liftSpec, schemasOf } from "./definition.ts";
-import { checkAcceptedNames, checkDefinition, checkDefinitionUpdate } from "./definition-rules.ts";
+import { checkAcceptedNames } from "./names-rules.ts";
 import type { RuleChecker } from "./rule-checker.ts";
 
-/** @param ruleChecker compiles `x-kubernetes-validations`; without one they are looked at as data alone */
-export function customResourceDefinitionWith(ruleChecker: RuleChecker | undefined): Strategy {
+/** Rules and expressions are a quarter of the server's code: they are loaded for the first definition. */
+const loadRules = (): Promise<typeof import("./definition-rules.ts")> => import("./definition-rules.ts");
+
+/** @param loadRuleChecker of what compiles `x-kubernetes-validations`; without it they are looked at as data alone */
+export function customResourceDefinitionWith(loadRuleChecker: (() => Promise<RuleChecker>) | undefined): Strategy {
   return strategy({
     hasGeneration: true,
     setDefaults,
@@ -21,8 +24,14 @@ export function customResourceDefinitionWith(ruleChecker: RuleChecker | undefine
       addStoredVersion(object);
     },
     prepareForUpdate: addStoredVersion,
-    validate: (object, errors) => checkDefinition(object, ruleChecker, errors),
-    validateUpdate: (next, old, errors) => checkDefinitionUpdate(next, old, ruleChecker, errors),
+    async validate(object, errors) {
+      const { checkDefinition } = await loadRules();
+      await checkDefinition(object, await loadRuleChecker?.(), errors);
+    },
+    async validateUpdate(next, old, errors) {
+      const { checkDefinitionUpdate } = await loadRules();
+      await checkDefinitionUpdate(next, old, await loadRuleChecker?.(), errors);
+    },
     validateStatusUpdate: (next, _old, errors) => checkAcceptedNames(next.status ?? {}, errors),
     warnings: formatWarnings,
     holdsDeletion: ({ metadata }) => metadata.deletionTimestamp === undefined,

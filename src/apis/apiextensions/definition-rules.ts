@@ -19,7 +19,7 @@ import {
 } from "./definition.ts";
 import { goPointer, goSchema, goVersions, isFieldSet, schemaFields } from "./go-form.ts";
 import { inTurns } from "./in-turns.ts";
-import { checkNames } from "./names-rules.ts";
+import { checkAcceptedNames, checkNames } from "./names-rules.ts";
 import type { RuleChecker } from "./rule-checker.ts";
 import { checkSchema } from "./schema-rules.ts";
 import { checkStructural } from "./structural-rules.ts";
@@ -72,11 +72,6 @@ function* updateSteps(definition: KubeObject, old: KubeObject, ruleChecker: Rule
   checkStatus(status, spec, errors);
   checkApproval(definition, old, errors);
   if (spec.preserveUnknownFields === true && oldSpec.preserveUnknownFields !== true) refusePreserveUnknownFields(errors);
-}
-
-/** Of a write of the status alone. */
-export function checkAcceptedNames({ acceptedNames = {} }: DefinitionStatus, errors: FieldErrors): void {
-  checkNames(acceptedNames, "status.acceptedNames", errors);
 }
 
 function refusePreserveUnknownFields(errors: FieldErrors): void {
@@ -244,7 +239,7 @@ class DefinitionRules {
     if (hasStatus) checkRootWithStatus(schema, path, errors);
     if (schema.nullable === true) errors.forbidden(`${schemaPath}.nullable`, "nullable cannot be true at the root");
     const structure = this.#requirements.structural ? structureOf(schema) : undefined;
-    yield;
+    yield* patternSteps(schema);
     const hasRules = typeof structure === "object" && (yield* this.#checkStructure(schema, structure, schemaPath, errors));
     yield;
     checkSchema(schema, schemaPath, this.#requirements, errors);

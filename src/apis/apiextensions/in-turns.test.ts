@@ -3,10 +3,7 @@ import { test } from "node:test";
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { definitionRules } from "../../cel-environment/definition-rules.ts";
-import { testContext } from "../../testing/strategy-driver.ts";
-import { customResourceDefinitionWith } from "./custom-resource-definition.ts";
-
-const strategy = customResourceDefinitionWith(definitionRules);
+import { checkDefinition } from "./definition-rules.ts";
 
 function definition(fields: number, rules: number): KubeObject {
   const integer = { type: "integer", "x-kubernetes-validations": Array.from({ length: rules }, () => ({ rule: "self > 0" })) };
@@ -38,7 +35,7 @@ for (const [what, fields, rules, turnsMin] of rows) {
       if (!ended) setImmediate(count);
     };
     const errors = new FieldErrors();
-    const validating = strategy.validate(definition(fields, rules), errors, testContext);
+    const validating = checkDefinition(definition(fields, rules), definitionRules, errors);
     assert.equal(validating instanceof Promise, turnsMin > 0);
     setImmediate(count);
     await validating;

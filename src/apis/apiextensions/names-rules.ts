@@ -1,7 +1,7 @@
 /** Names of kinds and resources. Source: k8s.io/apiextensions-apiserver, ValidateCustomResourceDefinitionNames */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import { dns1035LabelProblems } from "../../lib/names/names.ts";
-import type { DefinitionNames } from "./definition.ts";
+import type { DefinitionNames, DefinitionStatus } from "./definition.ts";
 
 export function checkNames(names: DefinitionNames, path: string, errors: FieldErrors): void {
   const { plural = "", singular = "", kind = "", listKind = "", shortNames = [], categories = [] } = names;
@@ -12,6 +12,10 @@ export function checkNames(names: DefinitionNames, path: string, errors: FieldEr
   for (const [index, name] of shortNames.entries()) checkLabel(name, `${path}.shortNames[${index}]`, errors, { required: true });
   if (kind !== "" && kind === listKind) errors.invalid(`${path}.listKind`, listKind, "kind and listKind may not be the same");
   for (const [index, name] of categories.entries()) checkLabel(name, `${path}.categories[${index}]`, errors, { required: true });
+}
+
+export function checkAcceptedNames({ acceptedNames = {} }: DefinitionStatus, errors: FieldErrors): void {
+  checkNames(acceptedNames, "status.acceptedNames", errors);
 }
 
 function checkLabel(name: string, path: string, errors: FieldErrors, { required } = { required: false }): void {

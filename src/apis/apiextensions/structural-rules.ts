@@ -1,7 +1,7 @@
 /** The rules of structural schemas. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema, validation.go and complete.go */
 import { FieldErrors } from "../../api/field-errors.ts";
 import { itemSchema, type JsonSchemaProps, type SchemaMap, sortedSchemas } from "../../lib/structural-schema/json-schema-props.ts";
-import { compilePattern } from "../../lib/structural-schema/validate/value-schema.ts";
+import { patternError } from "../../lib/structural-schema/validate/value-schema.ts";
 import { isFieldSet, schemaFields } from "./go-form.ts";
 
 type Place = "root" | "item" | "field";
@@ -132,7 +132,7 @@ function checkJunctors(schema: JsonSchemaProps, path: string, errors: FieldError
   for (const [index, within] of oneOf.entries()) checkNested(within, child(path, `oneOf[${index}]`), errors);
   if (not !== undefined) checkNested(not, child(path, "not"), errors);
   if (!pattern) return;
-  const { error } = compilePattern(pattern);
+  const error = patternError(pattern);
   if (error !== undefined) errors.invalid(child(path, "pattern"), pattern, `must be a valid regular expression, but isn't: ${error}`);
 }
 

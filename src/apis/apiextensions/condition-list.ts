@@ -1,0 +1,35 @@
+/** What a definition's status says of it, one condition of each type. */
+import { formatTime } from "../../api/clock.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+
+export interface Condition {
+  readonly type: "NamesAccepted" | "Established" | "NonStructuralSchema" | "KubernetesAPIApprovalPolicyConformant" | "Terminating";
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+}
+
+export function findCondition(definition: KubeObject, type: Condition["type"]): Condition | undefined {
+  return (definition.status?.conditions as readonly Condition[] | undefined)?.find((condition) => condition.type === type);
+}
+
+export function isConditionTrue(definition: KubeObject, type: Condition["type"]): boolean {
+  return findCondition(definition, type)?.status === "True";
+}
+
+/** @returns whether anything changed @param now milliseconds since 1970 */
+export function setCondition(definition: KubeObject, condition: Condition, now: number): boolean {
+  definition.status ??= {};
+  const conditions: (Condition & { lastTransitionTime?: string })[] = definition.status.conditions ?? [];
+  definition.status.conditions = conditions;
+  const index = conditions.findIndex(({ type }) => type === condition.type);
+  const before = conditions[index];
+  const { type, status, reason, message } = condition;
+  if (before !== undefined && deepEqual([before.status, before.reason, before.message], [status, reason, message])) return false;
+  const lastTransitionTime = before?.status === status && before.lastTransitionTime !== undefined ? before.lastTransitionTime : formatTime(now);
+  const next = { ...before, type, status, lastTransitionTime, reason, message };
+  if (before === undefined) conditions.push(next);
+  else conditions[index] = next;
+  return true;
+}

@@ -1,0 +1,55 @@
+/** Custom resources, for servers that have any: what makes kinds of definitions, and compiles their rules, is loaded for the first one. */
+import type { ConversionWebhooks } from "../apis/apiextensions/conversion/webhook-clients.ts";
+import type { DefinitionController, DefinitionControllerOptions } from "../controllers/crd/definitions.ts";
+import { type Follower, followCache } from "../watch-cache/follow.ts";
+
+export interface DefinitionNeeds extends Omit<DefinitionControllerOptions, "rules"> {
+  readonly webhooks: ConversionWebhooks;
+}
+
+/** The controller of definitions, which starts when there is one. */
+export function definitionsOnDemand(needs: DefinitionNeeds): DefinitionController {
+  const { registry, logger } = needs;
+  const store = registry.catalog.find("apiextensions.k8s.io", "v1", "customresourcedefinitions")?.resource.store;
+  if (store === undefined) return { start() {}, stop: async () => {}, ready: Promise.resolve() };
+  const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
+  let first: Follower | undefined;
+  let opened: Promise<DefinitionController> | undefined;
+  const open = (): void => {
+    first?.stop();
+    opened ??= openController(needs);
+  };
+  const follow = (): Follower =>
+    followCache({
+      cache: store.cache,
+      prefix: store.form.prefix,
+      clock: registry.clock,
+      set: open,
+      gone() {},
+      known: () => [],
+      missing() {},
+      failed: (error) => logger.warn("definitions could not be listed, will be tried again", { error: String(error) }),
+    });
+  return {
+    ready,
+    start() {
+      first = follow();
+      first.tried.then(async () => (await opened)?.ready).then(resolve, reject);
+    },
+    async stop() {
+      first?.stop();
+      await (await opened)?.stop();
+    },
+  };
+}
+
+async function openController(needs: DefinitionNeeds): Promise<DefinitionController> {
+  const [{ definitionController }, { customKinds }, { objectRules }] = await Promise.all([
+    import("../controllers/crd/definitions.ts"),
+    import("../apis/apiextensions/custom-kinds.ts"),
+    import("../cel-environment/object-rules.ts"),
+  ]);
+  const controller = definitionController({ ...needs, rules: customKinds({ objectRules, webhooks: needs.webhooks }) });
+  controller.start();
+  return controller;
+}
