@@ -15,6 +15,7 @@ export function bearerTokenAuthenticator(authenticate: TokenAuthenticator, audie
 }
 
 function authenticated(answer: TokenAnswer, notes: AuthenticationNotes): Authenticated {
+  if (answer?.annotations !== undefined) notes.annotations = answer.annotations;
   if (answer === undefined || "problem" in answer) return "refused";
   if (answer.warnings !== undefined) notes.warnings.push(...answer.warnings);
   if (answer.annotations !== undefined) notes.annotations = answer.annotations;

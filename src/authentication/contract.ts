@@ -40,7 +40,13 @@ export interface AcceptedToken {
  */
 export type TokenAuthenticator = (token: string, audiences: readonly string[]) => TokenAnswer | Promise<TokenAnswer>;
 
-export type TokenAnswer = AcceptedToken | { readonly problem: string } | undefined;
+export type TokenAnswer = AcceptedToken | RefusedToken | undefined;
+
+export interface RefusedToken {
+  readonly problem: string;
+  /** Of the request that brought it. */
+  readonly annotations?: AuditAnnotations;
+}
 
 /** Another service that knows whose a token is. */
 export interface TokenWebhookSettings {

@@ -115,6 +115,16 @@ test("the token of a secret: one that a person made, one that an account has as 
   }
 });
 
+test("the token of a secret that is marked as invalid: refused, and told", async () => {
+  const headers = { "content-type": "application/merge-patch+json" };
+  const labels = { "kubernetes.io/legacy-token-invalid-since": "2026-01-01" };
+  const { body } = await admin.send({ path: `${core}/secrets/manual` });
+  const token = Buffer.from(body.data.token, "base64").toString();
+  await admin.send({ method: "PATCH", path: `${core}/secrets/manual`, headers, body: { metadata: { labels } } });
+  const { annotations } = await told(bearing(token));
+  assert.deepEqual(annotations, { "authentication.k8s.io/legacy-token-invalidated": "manual/default" });
+});
+
 test("a short request says nothing of its time", async () => {
   const { annotations } = await told({ path: `${core}/configmaps` });
   assert.deepEqual(Object.keys(annotations), ["authorization.k8s.io/decision", "authorization.k8s.io/reason"]);

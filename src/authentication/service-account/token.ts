@@ -89,6 +89,7 @@ function refused(problem: string, { secret }: VerifiedClaims, observer: ServiceA
   if (secret !== undefined && isMarkedInvalid(problem, secret)) {
     observer?.used("invalidated");
     observer?.usedSecret(secret.namespace, secret.secret);
+    return { problem, annotations: { "authentication.k8s.io/legacy-token-invalidated": `${secret.secret}/${secret.namespace}` } };
   }
   return { problem };
 }
