@@ -18,7 +18,6 @@ function authenticated(answer: TokenAnswer, notes: AuthenticationNotes): Authent
   if (answer?.annotations !== undefined) notes.annotations = answer.annotations;
   if (answer === undefined || "problem" in answer) return "refused";
   if (answer.warnings !== undefined) notes.warnings.push(...answer.warnings);
-  if (answer.annotations !== undefined) notes.annotations = answer.annotations;
   return answer.user;
 }
 
