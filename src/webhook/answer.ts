@@ -1,6 +1,7 @@
 /** What an answer means. Source: client-go's rest/request.go (transformResponse, Result.Into), apimachinery's NewGenericServerResponse. */
 import { JsonSyntaxError, parseJson, type TypeMeta, TypeMetaError, typeMetaOf } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
+import { survey } from "../lib/json/survey.ts";
 import { decodeYaml, YamlError } from "../lib/yaml/decode.ts";
 import { type WebhookAnswer, WebhookError, type WebhookStatus } from "./contract.ts";
 
@@ -31,14 +32,26 @@ export function decodeAnswer(answer: WebhookAnswer, expected: TypeMeta): { reado
 }
 
 function decodeObject(body: Buffer): unknown {
-  const isJson = body.subarray(0, 1024).toString("latin1").trimStart().startsWith("{");
+  const isJson = body.length > yamlBytesMax || body.subarray(0, 1024).toString("latin1").trimStart().startsWith("{");
   try {
-    return isJson ? parseJson(body).value : decodeYaml(body).value;
+    return isJson ? parsed(body) : decodeYaml(body).value;
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw new WebhookError("malformed", `couldn't get version/kind; json parse error: ${error.message}`);
     if (error instanceof YamlError) throw new WebhookError("malformed", error.message);
     throw error;
   }
+}
+
+/** Nobody answers in YAML; what is no JSON is read as such for the sake of upstream's words, and must not take long. */
+const yamlBytesMax = 64 << 10;
+
+/** Go reads ten times as deep; what walks objects here may recurse no further than this. */
+const depthMax = 1000;
+
+/** @throws JsonSyntaxError */
+function parsed(body: Buffer): unknown {
+  if (survey(body).depth > depthMax) throw new JsonSyntaxError("exceeded max depth");
+  return parseJson(body).value;
 }
 
 function namedKind(value: unknown): TypeMeta {
@@ -76,7 +89,7 @@ interface SentStatus extends WebhookStatus {
 function sentStatus({ body }: WebhookAnswer): SentStatus | undefined {
   let value: unknown;
   try {
-    value = parseJson(body).value;
+    value = parsed(body);
   } catch (error) {
     if (error instanceof JsonSyntaxError) return undefined;
     throw error;

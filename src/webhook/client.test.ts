@@ -171,9 +171,24 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     { reply: json({ ...failure, status: "Success" }, 400) },
     "status: the server rejected our request for an unknown reason",
   ],
+  [
+    "JSON that nests too deep",
+    { reply: json(`{"a":${"[".repeat(1000)}${"]".repeat(1000)}}`) },
+    "malformed: couldn't get version/kind; json parse error: exceeded max depth",
+  ],
+  [
+    "a refusal that nests too deep",
+    { reply: json(`{"a":${"[".repeat(9000)}${"]".repeat(9000)}}`, 404) },
+    "status: the server could not find the requested resource",
+  ],
   ["nothing", { reply: json("") }, "malformed: 0-length response with status code: 200 and content type: application/json"],
   ["nothing, and 204", { reply: status(204, "") }, "malformed: 0-length response with status code: 204 and content type: text/plain"],
   ["garbage", { reply: json("garbage") }, cannotUnmarshal("string")],
+  [
+    "a lot of garbage",
+    { reply: json("<html>".repeat(20_000)) },
+    "malformed: couldn't get version/kind; json parse error: invalid character '<' looking for beginning of value",
+  ],
   ["a list", { reply: json("[]") }, cannotUnmarshal("array")],
   [
     "JSON, and more",

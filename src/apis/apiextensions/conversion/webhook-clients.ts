@@ -19,6 +19,9 @@ export interface ConversionWebhooksOptions extends ClientOptions {
   readonly observer: ConversionObserver;
 }
 
+/** Of what comes back; of each review at most 256 KiB, or one object, are sent. */
+const answerBytesMax = 8 << 20;
+
 /** Those of one that is forgotten are kept until they idle. */
 const clientsMax = 200;
 
@@ -29,7 +32,7 @@ export function openConversionWebhooks({ resolve, observer, ...options }: Conver
     observer,
     client(config) {
       const key = JSON.stringify(config);
-      const client = clients.get(key) ?? webhookClient(endpointOf(config, resolve), options);
+      const client = clients.get(key) ?? webhookClient(endpointOf(config, resolve), { answerBytesMax, ...options });
       clients.delete(key);
       clients.set(key, client);
       if (clients.size > clientsMax) clients.delete(clients.keys().next().value as string);
