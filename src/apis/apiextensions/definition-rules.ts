@@ -18,7 +18,7 @@ import {
   type VersionParts,
 } from "./definition.ts";
 import { goPointer, goSchema, goVersions, isFieldSet, schemaFields } from "./go-form.ts";
-import { inTurns } from "./in-turns.ts";
+import { inTurns, patternSteps } from "./in-turns.ts";
 import { checkAcceptedNames, checkNames } from "./names-rules.ts";
 import type { RuleChecker } from "./rule-checker.ts";
 import { checkSchema } from "./schema-rules.ts";

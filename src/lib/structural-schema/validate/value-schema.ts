@@ -5,6 +5,7 @@
 import { RE2JS, RE2JSSyntaxException } from "re2js";
 import { findFormat, isSupportedFormat } from "../formats/formats.ts";
 import { itemSchema, type JsonSchemaProps, sortedSchemas, valueSchema } from "../json-schema-props.ts";
+import { patternSize } from "./pattern-size.ts";
 
 /**
  * Values of requests, or defaults within a definition: upstream goes through two conversions, and for defaults formats that mean nothing are
@@ -113,7 +114,9 @@ export type CompiledPattern =
   | { readonly matches: (text: string) => boolean; readonly error?: undefined }
   | { readonly error: string; readonly matches?: undefined };
 
-/** With RE2's meaning and bounds: none takes longer than its length times the text's. */
+/**
+ * With RE2's meaning. Both making and finding are bounded: what is too large is refused, and what would take too long to find is not found.
+ */
 export function compilePattern(pattern: string): CompiledPattern {
   const known = compiledPatterns.get(pattern);
   if (known !== undefined) return known;
@@ -127,10 +130,33 @@ export function compilePattern(pattern: string): CompiledPattern {
 const compiledPatterns = new Map<string, CompiledPattern>();
 const compiledPatternsMax = 1000;
 
+/** Whether it is one; remembered longer than what is made of it. @returns what is wrong with it */
+export function patternError(pattern: string): string | undefined {
+  if (pattern.length > rememberedLengthMax) return compilePattern(pattern).error;
+  const known = patternErrors.get(pattern);
+  if (known !== undefined) return known.error;
+  const { error } = compilePattern(pattern);
+  if (patternErrors.size >= patternErrorsMax) patternErrors.clear();
+  patternErrors.set(pattern, { error });
+  return error;
+}
+
+/** Depends on the pattern alone. */
+const patternErrors = new Map<string, { readonly error: string | undefined }>();
+const patternErrorsMax = 10_000;
+const rememberedLengthMax = 1000;
+
+/** Instructions; more take a tenth of a second to make. Go has no such limit before some millions. */
+const programMax = 25_000;
+/** Instructions times characters, which take a second where it comes to the worst. */
+const stepsMax = 200_000_000;
+
 function compile(pattern: string): CompiledPattern {
+  if (patternSize(pattern) > programMax) return { error: "error parsing regexp: expression too large" };
   try {
     const compiled = RE2JS.compile(pattern);
-    return { matches: (text) => compiled.matcher(text).find() };
+    const lengthMax = stepsMax / compiled.programSize();
+    return { matches: (text) => text.length <= lengthMax && compiled.matcher(text).find() };
   } catch (error) {
     if (error instanceof RE2JSSyntaxException) return { error: goMessage(error.message) };
     throw error;

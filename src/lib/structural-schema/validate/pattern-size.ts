@@ -1,0 +1,66 @@
+/** How large a pattern's program may become, told from its text: what repeats is repeated in the program. */
+
+interface Group {
+  /** Of all that is in it so far. */
+  size: number;
+  /** Of its last part, which a repetition is about. */
+  last: number;
+}
+
+/** @param pattern any text @returns at least the number of instructions that RE2 makes of it, roughly */
+export function patternSize(pattern: string): number {
+  const open: Group[] = [];
+  let group: Group = { size: 0, last: 0 };
+  const add = (size: number): void => {
+    group.size += size;
+    group.last = size;
+  };
+  for (let at = 0; at < pattern.length; at++) {
+    switch (pattern[at]) {
+      case "\\":
+        at++;
+        add(1);
+        break;
+      case "[":
+        at = classEnd(pattern, at);
+        add(1);
+        break;
+      case "(":
+        open.push(group);
+        group = { size: 2, last: 0 };
+        break;
+      case ")": {
+        const { size } = group;
+        group = open.pop() ?? group;
+        add(size);
+        break;
+      }
+      case "{": {
+        const [text, least, , most] = /^\{(\d{1,4})(,(\d{0,4}))?\}/.exec(pattern.slice(at, at + 12)) ?? [];
+        if (text === undefined) add(1);
+        else {
+          const times = Math.max(Number(most || Number(least) + 1), 1);
+          group.size += group.last * (times - 1);
+          group.last *= times;
+          at += text.length - 1;
+        }
+        break;
+      }
+      default:
+        add(1);
+    }
+  }
+  return open.reduce((total, { size }) => total + size, group.size);
+}
+
+/** Where `]` is, or the end. */
+function classEnd(pattern: string, start: number): number {
+  let at = start + 1;
+  if (pattern[at] === "^") at++;
+  if (pattern[at] === "]") at++;
+  for (; at < pattern.length && pattern[at] !== "]"; at++) {
+    if (pattern[at] === "\\") at++;
+    else if (pattern.startsWith("[:", at)) at = Math.max(at, pattern.indexOf(":]", at) + 1);
+  }
+  return at;
+}
