@@ -24,8 +24,8 @@ const sources = {
   audit: { events: 0, rejected: 0, levels: new Map(), errors: new Map() },
   objectCounts: () =>
     [
-      [{ group: "", resource: "configmaps" }, 3],
-      [{ group: "apps", resource: "deployments" }, 2_000_000],
+      [{ group: "", resource: "configmaps" }, 3, 17],
+      [{ group: "apps", resource: "deployments" }, 2_000_000, 18],
     ] as const,
   storageSizeBytes: () => 4096,
   build: { major: "1", minor: "36" },
@@ -198,6 +198,7 @@ test("metrics: watch events, the store, the process; names in order, each with h
     'apiserver_storage_objects{resource="deployments.apps"} 2e+06',
     'apiserver_resource_objects{group="",resource="configmaps"} 3',
     'apiserver_storage_size_bytes{storage_cluster_id="etcd-0"} 4096',
+    'apiserver_watch_cache_resource_version{group="apps",resource="deployments"} 18',
   ])
     assert.ok(text.includes(`${line}\n`), line);
   assert.match(text, /^process_resident_memory_bytes \d/m);

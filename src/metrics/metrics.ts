@@ -14,8 +14,8 @@ import { type WatchMetrics, watchMetrics } from "./watch-metrics.ts";
 /** What is read when somebody asks. */
 export interface MetricsSources {
   readonly audit: AuditCounts;
-  /** How many objects there are of each stored resource. */
-  objectCounts(): Iterable<readonly [GroupResource, number]>;
+  /** How many objects there are of each stored resource, and the revision its watch cache has come to. */
+  objectCounts(): Iterable<readonly [GroupResource, count: number, revision: number]>;
   storageSizeBytes(): number;
   /** The fields of `/version`, in its order and under its names. */
   readonly build: Readonly<Record<string, string>>;
@@ -89,6 +89,13 @@ function storageMetrics(sources: MetricsSources): Metric[] {
       stability: "ALPHA",
       help: "Stored objects of each resource.",
       samples: counts.map(([{ group, resource }, value]) => ({ suffix: "", labels: formatLabels(["group", "resource"], [group, resource]), value })),
+    },
+    {
+      name: "apiserver_watch_cache_resource_version",
+      type: "gauge",
+      stability: "ALPHA",
+      help: "The revision that the watch cache of each resource has come to.",
+      samples: counts.map(([{ group, resource }, , value]) => ({ suffix: "", labels: formatLabels(["group", "resource"], [group, resource]), value })),
     },
     {
       name: "apiserver_storage_db_total_size_in_bytes",

@@ -47,7 +47,7 @@ async function everyMetric(): Promise<Metric[]> {
   };
   const own = createMetrics(
     clock,
-    { audit: counts, objectCounts: () => [[{ group: "", resource: "pods" }, 1]], storageSizeBytes: () => 1, build: {} },
+    { audit: counts, objectCounts: () => [[{ group: "", resource: "pods" }, 1, 1]], storageSizeBytes: () => 1, build: {} },
     keep,
   );
   for (const [method, path] of [

@@ -67,7 +67,8 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
       objectCounts: () =>
         catalog.definitions().flatMap(({ group, resource, storage: form }) => {
           const cache = form === undefined ? undefined : installer.caches().get(form.prefix);
-          return cache === undefined ? [] : [[{ group, resource }, cache.latest().size] as const];
+          const latest = cache?.latest();
+          return latest === undefined ? [] : [[{ group, resource }, latest.size, latest.revision] as const];
         }),
     },
     show,
