@@ -137,16 +137,15 @@ function pause(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {
   });
 }
 
-/** A kept connection may have been closed while the request was on its way; then a fresh one is tried. */
+/** A kept connection may have been closed while the request was on its way; then another is tried, until it is a fresh one. */
 async function once(call: Call): Promise<WebhookAnswer> {
-  try {
-    return await exchange(call);
-  } catch (error) {
-    if (!(error instanceof StaleConnection)) throw error;
-    call.signal.throwIfAborted();
-    return await exchange({ ...call, headers: { ...call.headers, connection: "close" }, agent: call.agent }).catch((again: unknown) => {
-      throw again instanceof StaleConnection ? again.cause : again;
-    });
+  for (;;) {
+    try {
+      return await exchange(call);
+    } catch (error) {
+      if (!(error instanceof StaleConnection)) throw error; // Each of these was the last of a kept connection.
+      call.signal.throwIfAborted();
+    }
   }
 }
 

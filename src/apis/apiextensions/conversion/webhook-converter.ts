@@ -99,9 +99,13 @@ async function convert(options: WebhookConverterOptions, { objects, originals, a
   } catch (error) {
     if (!(error instanceof ConversionProblem)) throw error;
     observer.called(error.failure, performance.now() - startedAt);
-    throw plainError(error.message);
+    const { message } = error;
+    throw plainError(message.length > messageMax ? `${message.slice(0, messageMax)}...` : message);
   }
 }
+
+/** Of what a webhook says; upstream has no limit. */
+const messageMax = 32 << 10;
 
 class ConversionProblem extends Error {
   readonly failure: ConversionFailure;
