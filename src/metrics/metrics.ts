@@ -95,7 +95,11 @@ function storageMetrics(sources: MetricsSources): Metric[] {
       type: "gauge",
       stability: "ALPHA",
       help: "The revision that the watch cache of each resource has come to.",
-      samples: counts.map(([{ group, resource }, , value]) => ({ suffix: "", labels: formatLabels(["group", "resource"], [group, resource]), value })),
+      samples: counts.map(([{ group, resource }, , value]) => ({
+        suffix: "",
+        labels: formatLabels(["group", "resource"], [group, resource]),
+        value,
+      })),
     },
     {
       name: "apiserver_storage_db_total_size_in_bytes",
