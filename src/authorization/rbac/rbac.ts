@@ -4,7 +4,7 @@ import { joinErrors, quoteGo } from "../../lib/json/quote.ts";
 import type { Authorizer } from "../contract.ts";
 import { noOpinion } from "../decisions.ts";
 import type { Binding, Grant, Policy, Role, Subject } from "./policy.ts";
-import { type PolicyRule, type RuleRequest, ruleAllows } from "./rule.ts";
+import { type PolicyRule, rulesAllow } from "./rule.ts";
 
 export function rbacAuthorizer(policy: Policy): Authorizer {
   return (request) => {
@@ -12,15 +12,10 @@ export function rbacAuthorizer(policy: Policy): Authorizer {
     for (const grant of policy.grants(request.user, request.isResourceRequest ? request.namespace : "")) {
       const role = boundRole(policy, grant.binding);
       if (typeof role === "string") problems = (problems ?? new Set()).add(role);
-      else if (roleAllows(role, request)) return { decision: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
+      else if (rulesAllow(role.rules, request)) return { decision: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
     }
     return problems === undefined ? noOpinion : { decision: "noOpinion", reason: `RBAC: ${joinErrors([...problems])}` };
   };
-}
-
-function roleAllows({ rules }: Role, request: RuleRequest): boolean {
-  for (const rule of rules) if (ruleAllows(rule, request)) return true;
-  return false;
 }
 
 /** All rules that are bound to the user, and what stood in the way of finding more. */

@@ -25,6 +25,40 @@ export function ruleAllows(rule: PolicyRule, request: RuleRequest): boolean {
   );
 }
 
+/** Whether any of a role's rules allows it. Most of what is asked is whether one of a thousand rules does, and most of these name other resources. */
+export function rulesAllow(rules: readonly PolicyRule[], request: RuleRequest): boolean {
+  if (!request.isResourceRequest) return anyAllows(rules, request);
+  const naming = rulesByResource(rules);
+  const { resource, subresource } = request;
+  if (anyAllows(naming.get("*"), request)) return true;
+  if (subresource === "") return anyAllows(naming.get(resource), request);
+  return anyAllows(naming.get(`${resource}/${subresource}`), request) || anyAllows(naming.get(`*/${subresource}`), request);
+}
+
+function anyAllows(rules: readonly PolicyRule[] | undefined, request: RuleRequest): boolean {
+  if (rules === undefined) return false;
+  for (const rule of rules) if (ruleAllows(rule, request)) return true;
+  return false;
+}
+
+/** Made when a role is first asked about, and gone with it. */
+const byResource = new WeakMap<readonly PolicyRule[], ReadonlyMap<string, readonly PolicyRule[]>>();
+
+function rulesByResource(rules: readonly PolicyRule[]): ReadonlyMap<string, readonly PolicyRule[]> {
+  const known = byResource.get(rules);
+  if (known !== undefined) return known;
+  const naming = new Map<string, PolicyRule[]>();
+  for (const rule of rules) {
+    for (const resource of new Set(rule.resources)) {
+      const others = naming.get(resource);
+      if (others === undefined) naming.set(resource, [rule]);
+      else others.push(rule);
+    }
+  }
+  byResource.set(rules, naming);
+  return naming;
+}
+
 /** A loop, since most of what is asked is whether any of a thousand rules matches. */
 function names(listed: readonly string[] | undefined, wanted: string): boolean {
   if (listed === undefined) return false;
