@@ -1,7 +1,7 @@
 /** What is read from files that may change while the server runs. */
 import type { Clock } from "../api/clock.ts";
 import type { Logger } from "../api/logger.ts";
-import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
+import { fileProblem, readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { watchFile } from "../lib/watched-file/watched-file.ts";
 
 /** The latest content that could be used. */
@@ -34,8 +34,8 @@ export async function openLiveFiles<T>({ name, files, parse, clock, logger }: Li
   let isRefused = false;
   let changed = (): void => {};
   let watched: { close(): void }[] = [];
-  const failed = (error: unknown): void =>
-    logger.error("changed files cannot be used; what was read before stays", { name, error: (error as Error).message });
+  const failed = (error: unknown, file = ""): void =>
+    logger.error("changed files cannot be used; what was read before stays", { name, error: fileProblem(error, file) ?? (error as Error).message });
   const take = (): void => {
     try {
       current = parse(texts);
@@ -62,7 +62,7 @@ export async function openLiveFiles<T>({ name, files, parse, clock, logger }: Li
             texts[index] = content.toString();
             take();
           },
-          onError: failed,
+          onError: (error) => failed(error, file),
         }),
       );
     },

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { aggregated } from "../../api/configuration-file.ts";
 import type { ReloadObserver } from "../../api/reload-observer.ts";
+import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
 import { watchFile } from "../../lib/watched-file/watched-file.ts";
 import type { TokenAuthenticator } from "../contract.ts";
 import { type JwtAuthenticators, type JwtAuthenticatorsOptions, jwtAuthenticators } from "../oidc/jwt-authenticators.ts";
@@ -65,7 +66,7 @@ export function followAuthenticators(settings: AuthenticationSettings, options: 
     reloads.succeeded(content);
   };
   const fail = (error: unknown): void => {
-    logger.error("failed to update authentication config", { error: (error as Error).message });
+    logger.error("failed to update authentication config", { error: fileProblem(error, source?.file ?? "") ?? (error as Error).message });
     reloads.failed();
   };
   const reload = (content: Buffer): void => {
