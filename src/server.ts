@@ -224,7 +224,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
 }
 
 async function loadRuleChecker(): Promise<RuleChecker> {
-  return (await import("./cel-environment/definition-rules.ts")).definitionRules;
+  return (await import("./server/custom-resources.ts")).definitionRules;
 }
 
 async function openStorage(options: ServerOptions): Promise<Storage> {

@@ -46,9 +46,11 @@ export async function accessSettings({ authorizationModes, authorizationPolicyFi
   return { configuration, source, abacPolicies: has(configuration, "ABAC") ? await readAbacPolicies(authorizationPolicyFile) : [] };
 }
 
-/** What reads the file compiles expressions: it is loaded where there is one. @throws ConfigurationError in upstream's words */
+const loadAuthorization = (): Promise<typeof import("../authorization/configuration/index.ts")> => import("../authorization/configuration/index.ts");
+
+/** @throws ConfigurationError in upstream's words */
 async function parse(content: Buffer): Promise<AuthorizationConfiguration> {
-  const { parseAuthorizationConfiguration } = await import("../authorization/configuration/configuration.ts");
+  const { parseAuthorizationConfiguration } = await loadAuthorization();
   return parseAuthorizationConfiguration(content);
 }
 
@@ -112,7 +114,7 @@ async function openChains(
 ): Promise<Chain> {
   const { gates, clock, logger, metrics, observer } = needs;
   const openNamed = async (name: string, webhook: WebhookConfiguration): Promise<OpenWebhook> => {
-    const { openWebhook } = await import("../authorization/webhook/open-webhook.ts");
+    const { openWebhook } = await loadAuthorization();
     return openWebhook({
       name,
       configuration: webhook,
@@ -128,6 +130,6 @@ async function openChains(
   if (source === undefined) return chain;
   const reloads = reloadMetrics("authorization", { clock, identity: serverIdentity(hostname()) });
   metrics.add(reloads.collect);
-  const { followConfiguration } = await import("../authorization/configuration/follow-configuration.ts");
+  const { followConfiguration } = await loadAuthorization();
   return followConfiguration({ ...source, configuration, chain, open, reloads, clock, logger });
 }

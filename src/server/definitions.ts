@@ -44,12 +44,8 @@ export function definitionsOnDemand(needs: DefinitionNeeds): DefinitionControlle
 }
 
 async function openController(needs: DefinitionNeeds): Promise<DefinitionController> {
-  const [{ definitionController }, { customKinds }, { objectRules }] = await Promise.all([
-    import("../controllers/crd/definitions.ts"),
-    import("../apis/apiextensions/custom-kinds.ts"),
-    import("../cel-environment/object-rules.ts"),
-  ]);
-  const controller = definitionController({ ...needs, rules: customKinds({ objectRules, webhooks: needs.webhooks }) });
+  const { openDefinitions } = await import("./custom-resources.ts");
+  const controller = openDefinitions(needs);
   controller.start();
   return controller;
 }

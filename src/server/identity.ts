@@ -35,7 +35,7 @@ import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { type JwtNeeds, type JwtSettings, jwtSettings, openJwt } from "./jwt.ts";
 import type { ServerMetrics } from "./metrics.ts";
-import { openTokenWebhook } from "./token-webhook.ts";
+import type { OpenTokenWebhook, TokenWebhookNeeds } from "./token-webhook.ts";
 
 /** What the options say, checked before anything is opened. */
 export interface IdentitySettings {
@@ -102,7 +102,7 @@ export async function openIdentity(
     observer: { used: metrics.serviceAccounts.used, usedSecret: uses.used },
   });
   const bootstrap = options.bootstrapTokenAuth ? [forOwnAudiences(bootstrapTokenAuthenticator({ live, clock }), audiences)] : [];
-  const webhook = await openTokenWebhook(options.tokenWebhook, { clock, logger, audiences, observer });
+  const webhook = await openTokenWebhook(options, { clock, logger, audiences, observer });
   const jwt = await openJwt(settings.jwt.issuers, options, { gates, metrics });
   // In upstream's order: what is here first, what others must be asked for last.
   const methods = [
@@ -110,7 +110,7 @@ export async function openIdentity(
     accounts,
     ...bootstrap,
     ...jwt.authenticators.map((one) => forOwnAudiences(one, audiences)),
-    ...webhook.authenticators,
+    ...(webhook === undefined ? [] : [webhook.authenticate]),
   ];
   const authenticateToken = tokenCache(tokenUnion(methods), { clock, observer });
   return {
@@ -133,11 +133,19 @@ export async function openIdentity(
     issueForSecret: (namespace, account, secret) => issuer.issueForSecret(secretTokenClaims(namespace, account, secret)),
     routes: issuerRoutes(options, keys, address),
     async close() {
-      webhook.close();
+      webhook?.close();
       jwt.close();
       await uses.stop();
     },
   };
+}
+
+/** Loaded where somebody is to be asked. @throws Error in upstream's words */
+async function openTokenWebhook({ tokenWebhook }: ServerOptions, needs: TokenWebhookNeeds): Promise<OpenTokenWebhook | undefined> {
+  const { configFile } = tokenWebhook;
+  if (configFile === undefined) return undefined;
+  const { openTokenWebhook: open } = await import("./token-webhook.ts");
+  return open(configFile, tokenWebhook, needs);
 }
 
 /** The proxy comes first: its own certificate may name a user, too. */

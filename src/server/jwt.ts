@@ -11,6 +11,9 @@ import type { MetricsCollector } from "../metrics/metrics.ts";
 import { reloadMetrics } from "../metrics/reload-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 
+const loadAuthentication = (): Promise<typeof import("../authentication/configuration/index.ts")> =>
+  import("../authentication/configuration/index.ts");
+
 export interface JwtSettings {
   readonly anonymous: AnonymousConfiguration;
   /** Undefined where nobody else's tokens are taken: nothing that checks them is loaded then. */
@@ -32,7 +35,7 @@ export async function jwtSettings(options: ServerOptions): Promise<JwtSettings> 
 async function issuerSettings(options: ServerOptions): Promise<AuthenticationSettings | undefined> {
   const { oidc, authenticationConfigFile: configFile, anonymousAuth, serviceAccountIssuers, featureGates } = options;
   if (configFile === undefined && Object.values(oidc).every((value) => value === undefined)) return undefined;
-  const { authenticationSettings } = await import("../authentication/configuration/settings.ts");
+  const { authenticationSettings } = await loadAuthentication();
   const { gates } = parseFeatureGates(featureGates);
   return authenticationSettings({ oidc, configFile, anonymousAuth, serviceAccountIssuers, gates });
 }
@@ -58,10 +61,9 @@ export async function openJwt(issuers: AuthenticationSettings | undefined, optio
   metrics.add(counted.collect);
   metrics.add(reloads.collect);
   if (issuers === undefined && egressSelectorConfigFile === undefined) return { authenticators: [], close() {} };
-  const { openEgressSelector } = await import("../authentication/egress/selector.ts");
+  const { openEgressSelector, followAuthenticators } = await loadAuthentication();
   const dialOf = await openEgressSelector(egressSelectorConfigFile);
   if (issuers === undefined) return { authenticators: [], close() {} };
-  const { followAuthenticators } = await import("../authentication/configuration/follow-configuration.ts");
   const { observer, forget } = counted;
   const { authenticate, close } = followAuthenticators(issuers, { clock, logger, dialOf, reloads, observer, forget });
   return { authenticators: [authenticate], close };

@@ -1,14 +1,16 @@
 /** The service that is asked whose a token is, from the options to the question. */
 import type { TokenAuthenticator, TokenCacheObserver, TokenWebhookSettings } from "../authentication/contract.ts";
 import { acceptedMsDefault, tokenCache } from "../authentication/token-cache.ts";
+import { tokenWebhook } from "../authentication/webhook/token-webhook.ts";
 import { formatDuration } from "../lib/duration/duration.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { ServerOptions } from "../options.ts";
 import { builtinSchema } from "../resource/builtin-schemas.ts";
+import { webhookClient } from "../webhook/client.ts";
+import { readWebhookKubeconfig } from "../webhook/kubeconfig-file.ts";
 
 export interface OpenTokenWebhook {
-  /** None where nobody is to be asked. */
-  readonly authenticators: readonly TokenAuthenticator[];
+  readonly authenticate: TokenAuthenticator;
   close(): void;
 }
 
@@ -23,23 +25,21 @@ const versions = ["v1", "v1beta1"];
 const answerBytesMax = 1 << 20;
 
 /** @throws Error in upstream's words for a version nobody knows, or a kubeconfig that is not right */
-export async function openTokenWebhook({ configFile, version, cacheMs }: TokenWebhookSettings, needs: TokenWebhookNeeds): Promise<OpenTokenWebhook> {
-  if (configFile === undefined) return { authenticators: [], close() {} };
+export async function openTokenWebhook(
+  configFile: string,
+  { version, cacheMs }: TokenWebhookSettings,
+  needs: TokenWebhookNeeds,
+): Promise<OpenTokenWebhook> {
   if (!versions.includes(version))
     throw new Error(`unsupported authentication webhook version ${quoteGo(version)}, supported versions are ${versions.map(quoteGo).join(", ")}`);
   const { clock, logger, audiences, observer } = needs;
   if (cacheMs > 0 && cacheMs < acceptedMsDefault) logger.warn(shorterThanOverall(cacheMs));
-  const [{ tokenWebhook }, { webhookClient }, { readWebhookKubeconfig }] = await Promise.all([
-    import("../authentication/webhook/token-webhook.ts"),
-    import("../webhook/client.ts"),
-    import("../webhook/kubeconfig-file.ts"),
-  ]);
   const client = webhookClient(await readWebhookKubeconfig(configFile), { answerBytesMax, clock });
   const schema = builtinSchema(`io.k8s.api.authentication.${version}.TokenReview`);
   const kind = { group: "authentication.k8s.io", version, kind: "TokenReview", schema };
   const authenticate = tokenWebhook({ client, kind, audiences, clock, logger });
   return {
-    authenticators: [tokenCache(authenticate, { clock, acceptedMs: cacheMs, unknownMs: cacheMs, observer })],
+    authenticate: tokenCache(authenticate, { clock, acceptedMs: cacheMs, unknownMs: cacheMs, observer }),
     close: () => client.close(),
   };
 }
