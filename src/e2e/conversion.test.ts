@@ -219,6 +219,27 @@ test("many watchers of a version share its reviews", async () => {
   connection.break();
 });
 
+test("a streaming list shows its version, and its bookmark comes after it", async () => {
+  const connection = http2Watches(server.kubeconfig);
+  const events: Json[] = [];
+  const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+  reply = async (request) => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return good(request);
+  };
+  connection.open(`${path("v2")}?${query}`, { event: (event) => events.push(event), end() {} });
+  await until("all of it", async () => events.at(-1)?.type === "BOOKMARK");
+  const { items } = await ok("GET", path("v1"));
+  assert.deepEqual(
+    events.map(({ type, object }) => [type, object.apiVersion, object.metadata.name ?? object.metadata.annotations]),
+    [
+      ...items.map(({ metadata }: Json) => ["ADDED", "example.com/v2", metadata.name]),
+      ["BOOKMARK", "example.com/v2", { "k8s.io/initial-events-end": "true" }],
+    ],
+  );
+  connection.break();
+});
+
 test("a watch whose events cannot be converted waits a while for a better answer", async () => {
   const connection = http2Watches(server.kubeconfig);
   const { metadata } = await ok("GET", path("v1"));
