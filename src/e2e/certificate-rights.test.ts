@@ -85,7 +85,7 @@ const steps: [what: string, who: "admin" | "ann", request: () => RawRequest, wan
   [
     "it is signed without the right",
     "ann",
-    () => patch(`${api}/a/status`, { status: { certificate: request } }),
+    () => patch(`${api}/a/status`, { status: { certificate: Buffer.from(authority).toString("base64") } }),
     requests("a", 'user not permitted to sign requests with signerName "example.com/a"'),
   ],
   [
