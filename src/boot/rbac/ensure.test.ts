@@ -33,6 +33,14 @@ test("a fresh store gets the whole policy, and no more at the next start", async
   await cluster.close();
 });
 
+test("a binding for nobody has no subjects, and nobody manages them", async () => {
+  const cluster = await booted();
+  const { subjects, metadata } = (await cluster.find(clusterBindings, "system:node")) ?? { metadata: {} };
+  assert.equal(subjects, undefined);
+  assert.deepEqual(Object.keys(metadata.managedFields?.[0]?.fieldsV1 ?? {}), ["f:metadata", "f:roleRef"]);
+  await cluster.close();
+});
+
 test("what is seeded is what a create makes", async () => {
   const seeded = await booted();
   const created = await openMemoryRegistry();

@@ -85,5 +85,5 @@ function addAll(object: KubeObject, field: "rules" | "subjects", missing: readon
 
 function missingSubjects(existing: unknown, wanted: unknown): unknown[] {
   const there = (existing as unknown[] | undefined) ?? [];
-  return (wanted as unknown[]).filter((subject) => !there.some((each) => deepEqual(each, subject)));
+  return ((wanted as unknown[] | undefined) ?? []).filter((subject) => !there.some((each) => deepEqual(each, subject)));
 }

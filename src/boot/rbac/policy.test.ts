@@ -106,7 +106,7 @@ test("who is bound by the policy may do what its rules say, and no other may", (
     const role = objects.find(
       ({ object, ...place }) => object.roleRef === undefined && place.namespace === namespace && object.metadata.name === binding.roleRef.name,
     );
-    for (const subject of binding.subjects as Record<string, string>[]) {
+    for (const subject of (binding.subjects ?? []) as Record<string, string>[]) {
       for (const rule of (role?.object.rules ?? []) as PolicyRule[]) {
         for (const request of requestsOf(rule)) {
           const attributes = { ...base, namespace, ...request } as AuthorizationAttributes;

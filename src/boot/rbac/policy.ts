@@ -62,7 +62,7 @@ function bindingObject({ name, namespace = "", role, subjects }: BindingData): B
       kind: namespace === "" ? "ClusterRoleBinding" : "RoleBinding",
       metadata: metadata(name, {}),
       roleRef: { apiGroup: group, kind: namespace === "" ? "ClusterRole" : "Role", name: role },
-      subjects: subjects.map(subjectOf),
+      ...(subjects.length > 0 && { subjects: subjects.map(subjectOf) }),
     },
   };
 }
