@@ -1,6 +1,6 @@
 /** Makes X.509 certificates with P-256 keys. Node's crypto reads certificates but does not make them. Source: RFC 5280. */
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from "node:crypto";
-import { isIP } from "node:net";
+import { isIPv4 } from "node:net";
 import { addressBytes } from "../lib/ip-range/ip-range.ts";
 import {
   bitString,
@@ -146,7 +146,8 @@ function keyIdentifierOf(publicKey: KeyObject): Buffer {
 }
 
 function alternativeName(name: string): Buffer {
-  return isIP(name) === 0 ? element(0x82, Buffer.from(name)) : element(0x87, addressBytes(name));
+  const isAddress = name.includes(":") || isIPv4(name); // Node takes 4 ms to make its pattern of IPv6 addresses, and no other name has a colon.
+  return isAddress ? element(0x87, addressBytes(name)) : element(0x82, Buffer.from(name));
 }
 
 /** Positive, and unlike any other. */
