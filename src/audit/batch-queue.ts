@@ -43,7 +43,8 @@ export function batchQueue(delivery: Delivery, options: BatchQueueOptions): Batc
   let underWayCharacters = 0;
   let emptying: Promise<void> | undefined;
   let due = false;
-  let given = false; // Up: what is left is counted already.
+  /** What is left is counted already. */
+  let givenUp = false;
   let cancelTimer: (() => void) | undefined;
 
   function takeBatch(): { texts: string[]; characters: number } {
@@ -68,7 +69,7 @@ export function batchQueue(delivery: Delivery, options: BatchQueueOptions): Batc
     const one = delivery
       .deliver(texts, ending.signal)
       .catch((error: unknown) => {
-        if (!given) lost(delivery.plugin, messageOf(error), texts.length);
+        if (!givenUp) lost(delivery.plugin, messageOf(error), texts.length);
       })
       .finally(() => {
         underWay.delete(one);
@@ -83,7 +84,7 @@ export function batchQueue(delivery: Delivery, options: BatchQueueOptions): Batc
     while (waiting.length >= maxSize || (waiting.length > 0 && (due || ending.signal.aborted))) {
       if (throttle !== undefined) await throttle(ending.signal);
       while (underWay.size >= delivery.atOnceMax) await Promise.race(underWay);
-      if (given) return;
+      if (givenUp) return;
       start(takeBatch());
     }
     due = false;
@@ -101,12 +102,12 @@ export function batchQueue(delivery: Delivery, options: BatchQueueOptions): Batc
     }
     emptying = empty().finally(() => {
       emptying = undefined;
-      if (waiting.length > 0 && !given) wake();
+      if (waiting.length > 0 && !givenUp) wake();
     });
   }
 
   async function emptied(): Promise<void> {
-    while (!given && (waiting.length > 0 || emptying !== undefined || underWay.size > 0)) {
+    while (!givenUp && (waiting.length > 0 || emptying !== undefined || underWay.size > 0)) {
       if (waiting.length > 0) wake();
       await emptying;
       await Promise.all(underWay);
@@ -129,7 +130,7 @@ export function batchQueue(delivery: Delivery, options: BatchQueueOptions): Batc
       const cancel = clock.after(closeMsMax, resolve);
       await Promise.race([emptied(), late]);
       cancel();
-      given = true;
+      givenUp = true;
       const left = waiting.length + underWayEvents;
       if (left > 0) lost(delivery.plugin, "the server ended before they were taken", left);
     },
