@@ -8,6 +8,7 @@ import { builtinConversions } from "../apis/index.ts";
 import { defaultAuditOptions } from "../audit/options.ts";
 import { parseRuntimeConfig } from "../cli/runtime-config.ts";
 import { builtinDefinitions, builtinVersions } from "../resource/builtin-definitions.ts";
+import { kubectls, runKubectl } from "../testing/kubectl.ts";
 import { type RawClient, rawClient } from "../testing/raw-client.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
@@ -137,6 +138,17 @@ test("a watch", async () => {
   assert.equal(warnings.length, 1);
   assert.equal(annotations["k8s.io/deprecated"], "true");
 });
+
+for (const kubectl of kubectls()) {
+  test(`${kubectl} shows the warning, and fails for it when it is told to`, async () => {
+    const { kubeconfigPath, directory: home } = server;
+    const run = (...args: string[]): ReturnType<typeof runKubectl> => runKubectl(kubectl, args, { directory: home, kubeconfigPath });
+    const shown = await run("get", "endpoints", "-A");
+    assert.equal(shown.code, 0);
+    assert.match(shown.output, /^Warning: v1 Endpoints is deprecated in v1\.33\+; use discovery\.k8s\.io\/v1 EndpointSlice$/m);
+    assert.notEqual((await run("get", "endpoints", "-A", "--warnings-as-errors")).code, 0);
+  });
+}
 
 test("a version that is not deprecated has none of it", async () => {
   const { warnings, annotations } = await asked("/api/v1/configmaps");
