@@ -44,7 +44,10 @@ const rows: [what: string, kind: Strategy, input: Record<string, unknown>, probl
     "a selector that is none",
     clusterRole,
     { aggregationRule: { clusterRoleSelectors: [{ matchExpressions: [{ key: "a", operator: "In" }] }] } },
-    ["aggregationRule.clusterRoleSelectors[0].matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"],
+    [
+      "aggregationRule.clusterRoleSelectors[0].matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+      "aggregationRule.clusterRoleSelectors[0]: Invalid value: null: invalid label selector.",
+    ],
   ],
   [
     "a binding of users, groups and accounts",

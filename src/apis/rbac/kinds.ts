@@ -51,7 +51,11 @@ function validateAggregation({ clusterRoleSelectors }: Part, errors: FieldErrors
   const path = "aggregationRule.clusterRoleSelectors";
   const selectors = items(clusterRoleSelectors);
   if (selectors.length === 0) errors.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil");
-  for (const [index, selector] of selectors.entries()) validateLabelSelector(selector, `${path}[${index}]`, errors);
+  for (const [index, selector] of selectors.entries()) {
+    const before = errors.causes.length;
+    validateLabelSelector(selector, `${path}[${index}]`, errors);
+    if (errors.causes.length > before) errors.invalid(`${path}[${index}]`, null, "invalid label selector.");
+  }
 }
 
 function bindingStrategy(namespaced: boolean): Strategy {
