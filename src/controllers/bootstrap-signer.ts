@@ -20,8 +20,6 @@ const name = "cluster-info";
 const signedKey = "kubeconfig";
 const signaturePrefix = "jws-kubeconfig-";
 const writes = writesAs("bootstrap-signer");
-const firstDelayMs = 50;
-const delayMaxMs = 5_000;
 
 interface Places {
   readonly target: Resolved;
@@ -40,8 +38,6 @@ export function bootstrapSigner({ registry, logger }: { readonly registry: Regis
     failed: (_key, error) => logger.warn("the cluster's information could not be signed, will be tried again", { error: String(error) }),
     concurrency: 1,
     keysMax: 1,
-    firstDelayMs,
-    delayMaxMs,
   });
   const look = (): void => void queue.add(name);
   let followers: Pick<Follower, "stop">[] = [];

@@ -45,8 +45,6 @@ const writer = "kube-apiserver";
 const againMs = 60_000;
 /** For clocks that are behind. */
 const expiredMs = 5 * 60_000;
-const firstDelayMs = 50;
-const delayMaxMs = 5_000;
 
 export function clusterTrustController({ registry, logger, trust }: ClusterTrustOptions): ClusterTrustController {
   const target = registry.catalog.find("", "v1", "configmaps");
@@ -62,8 +60,6 @@ export function clusterTrustController({ registry, logger, trust }: ClusterTrust
     failed: (_key, error) => logger.warn("who is to be trusted could not be written, will be tried again", { error: String(error) }),
     concurrency: 1,
     keysMax: 1,
-    firstDelayMs,
-    delayMaxMs,
   });
   const look = (): void => void queue.add(name);
   let follower: Follower | undefined;

@@ -30,8 +30,6 @@ export interface NamespaceObjectOptions {
 /** Namespaces known at once; more are looked at when the list is read again. */
 const namespacesMax = 100_000;
 const concurrency = 4;
-const firstDelayMs = 50;
-const delayMaxMs = 5_000;
 
 export function namespaceObject(options: NamespaceObjectOptions): Controller {
   const { registry, logger, resource, writer } = options;
@@ -49,8 +47,6 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
       logger.warn("an object of every namespace could not be written, will be tried again", { namespace, writer, error: String(error) }),
     concurrency,
     keysMax: namespacesMax,
-    firstDelayMs,
-    delayMaxMs,
   });
   const known = new Set<string>();
   let followers: Follower[] = [];

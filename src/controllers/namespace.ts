@@ -17,7 +17,6 @@ const namespacesAtOnce = 4;
 /** Terminating namespaces known at once; when there are more, the others follow when the list is read again. */
 const namespacesMax = 10_000;
 /** What holds a namespace up is looked at again after this long, then twice as long, up to the last. */
-const firstDelayMs = 50;
 const delayMaxMs = 2_000;
 /** How long until a list that was cut short, or could not be read, is read again. */
 const relistMs = 1_000;
@@ -31,7 +30,6 @@ export function namespaceController({ registry, logger }: { readonly registry: R
     failed: (name, error) => logger.warn("namespace deletion failed, will be tried again", { namespace: name, error: String(error) }),
     concurrency: namespacesAtOnce,
     keysMax: namespacesMax,
-    firstDelayMs,
     delayMaxMs,
   });
   const follower = followTerminating({ registry, store, queue, logger });

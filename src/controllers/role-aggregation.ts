@@ -17,8 +17,6 @@ const name = "clusterrole-aggregation-controller";
 const writes = writesAs(name);
 /** Collecting roles known at once; more are looked at when the list is read again. */
 const rolesMax = 10_000;
-const firstDelayMs = 50;
-const delayMaxMs = 5_000;
 
 export function roleAggregation({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
   const target = registry.catalog.find("rbac.authorization.k8s.io", "v1", "clusterroles");
@@ -35,8 +33,6 @@ export function roleAggregation({ registry, logger }: { readonly registry: Regis
     failed: (key, error) => logger.warn("a role could not collect its rules, will be tried again", { key, error: String(error) }),
     concurrency: 1,
     keysMax: rolesMax,
-    firstDelayMs,
-    delayMaxMs,
   });
   const lookAtAll = (): void => {
     for (const key of collecting) queue.add(key);

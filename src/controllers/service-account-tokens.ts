@@ -29,8 +29,6 @@ const uidAnnotation = "kubernetes.io/service-account.uid";
 /** Such secrets known at once; more are looked at when the list is read again. */
 const secretsMax = 100_000;
 const concurrency = 4;
-const firstDelayMs = 50;
-const delayMaxMs = 5_000;
 
 interface Places {
   readonly secrets: ResourceStore;
@@ -53,8 +51,6 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
     failed: (key, error) => logger.warn("the token of a secret could not be written, will be tried again", { key, error: String(error) }),
     concurrency,
     keysMax: secretsMax,
-    firstDelayMs,
-    delayMaxMs,
   });
   const references = openSecretReferences({ registry, logger });
   /** Keys of the secrets that are to hold tokens. */

@@ -15,8 +15,6 @@ const writes = writesAs("token-cleaner");
 /** Those that wait to be deleted; more are looked at when the list is read again. */
 const secretsMax = 10_000;
 const concurrency = 4;
-const firstDelayMs = 50;
-const delayMaxMs = 5_000;
 
 export function tokenCleaner({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
   const target = registry.catalog.find("", "v1", "secrets");
@@ -31,8 +29,6 @@ export function tokenCleaner({ registry, logger }: { readonly registry: Registry
     failed: (key, error) => logger.warn("an expired bootstrap token could not be deleted, will be tried again", { key, error: String(error) }),
     concurrency,
     keysMax: secretsMax,
-    firstDelayMs,
-    delayMaxMs,
   });
   let follower: Pick<Follower, "stop"> | undefined;
   return {

@@ -11,8 +11,10 @@ export interface WorkQueueOptions {
   readonly concurrency: number;
   /** Keys known at once; more are refused, and whoever adds keys adds them again later. */
   readonly keysMax: number;
-  readonly firstDelayMs: number;
-  readonly delayMaxMs: number;
+  /** Until a key is looked at again whose first look left something to do, 50; twice as long each time. */
+  readonly firstDelayMs?: number;
+  /** At the most, 5000. */
+  readonly delayMaxMs?: number;
 }
 
 export interface WorkQueue {
@@ -37,6 +39,7 @@ interface Item {
 }
 
 export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
+  const { firstDelayMs = 50, delayMaxMs = 5_000 } = options;
   const items = new Map<string, Item>();
   let ready: string[] = [];
   /** Those before have been taken. */
@@ -91,7 +94,7 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
     if (stopped !== undefined) return;
     if (item.again) return enqueue(key, item);
     if (done) return void items.delete(key);
-    const delayMs = Math.min(options.firstDelayMs * 2 ** item.failures, options.delayMaxMs);
+    const delayMs = Math.min(firstDelayMs * 2 ** item.failures, delayMaxMs);
     item.failures += 1;
     item.cancelDelay = options.clock.after(delayMs, () => {
       item.cancelDelay = undefined;

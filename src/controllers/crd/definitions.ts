@@ -21,8 +21,6 @@ import { type InstalledKinds, installedKinds } from "./installed-kinds.ts";
 const writes = writesAs("kube-apiserver");
 /** Definitions known at once; more are looked at when the list is read again. */
 const definitionsMax = 10_000;
-const firstDelayMs = 50;
-const delayMaxMs = 5_000;
 
 export interface DefinitionControllerOptions {
   readonly registry: RegistryContext;
@@ -49,8 +47,6 @@ export function definitionController(options: DefinitionControllerOptions): Defi
       logger.warn("a definition could not be brought forward, will be tried again", { definition: name, error: String(error) }),
     concurrency: 1, // Two may want one name.
     keysMax: definitionsMax,
-    firstDelayMs,
-    delayMaxMs,
   });
   let follower: Follower | undefined;
   const { promise, resolve } = Promise.withResolvers<void>();

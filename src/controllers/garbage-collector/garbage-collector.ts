@@ -18,7 +18,6 @@ import { sharedRun } from "./shared-run.ts";
 const itemsAtOnce = 64;
 /** Objects that wait to be looked at, or looked at again; when there are more, the others follow. */
 const itemsMax = 100_000;
-const firstDelayMs = 50;
 /** What could not be done, since an owner's kind cannot be read or another writer was faster, is tried again so often at least. */
 const delayMaxMs = 30_000;
 /** How often new kinds are looked for, and room in the queue. */
@@ -48,7 +47,6 @@ export function garbageCollector({ registry, logger }: { readonly registry: Regi
     failed: tellFailures({ registry, logger }),
     concurrency: itemsAtOnce,
     keysMax: itemsMax,
-    firstDelayMs,
     delayMaxMs,
   });
 

@@ -17,8 +17,6 @@ const writes = writesAs("tokens-controller");
 /** Secrets that are still to be taken out; beyond them, names stay in the lists. */
 const secretsMax = 10_000;
 const concurrency = 2;
-const firstDelayMs = 50;
-const delayMaxMs = 5_000;
 
 /** Names and namespaces have no slash. */
 interface Reference {
@@ -58,8 +56,6 @@ export function openSecretReferences({ registry, logger }: { readonly registry: 
     failed: (key, error) => logger.warn("a secret that is gone stays in its account's list, will be tried again", { key, error: String(error) }),
     concurrency,
     keysMax: secretsMax,
-    firstDelayMs,
-    delayMaxMs,
   });
   return {
     gone({ metadata: { namespace = "", name = "", annotations = {} } }) {
