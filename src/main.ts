@@ -3,14 +3,22 @@
 const [first, ...rest] = process.argv.slice(2);
 if (first === "cel") {
   const { celCommand } = await import("./cli/cel/command.ts");
-  process.exitCode = celCommand(rest, { out: (text) => process.stdout.write(text), err: (text) => process.stderr.write(text) });
+  process.exitCode = celCommand(rest, commandOutput());
 } else if (first === "auth") {
   const { authCommand } = await import("./cli/auth/command.ts");
-  const output = { out: (text: string) => process.stdout.write(text), err: (text: string) => process.stderr.write(text) };
-  process.exitCode = await authCommand(rest, output, process.env);
+  process.exitCode = await authCommand(rest, commandOutput(), process.env);
 } else {
   const { serve } = await import("./cli/serve.ts");
   await serve(process.argv.slice(2));
+}
+
+/** Whoever reads it may have read enough, as `| head` does: then there is nothing left to do. */
+function commandOutput(): { out(text: string): void; err(text: string): void } {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit();
+  });
+  return { out: (text) => void process.stdout.write(text), err: (text) => void process.stderr.write(text) };
 }
 
 export {};
