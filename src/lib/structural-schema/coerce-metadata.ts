@@ -55,11 +55,18 @@ function coerceFields(object: JsonObject, schema: StructuralSchema, path: string
 }
 
 function coerceMetaField(object: JsonObject, name: string, path: string, options: CoerceOptions): CoerceProblem | undefined {
-  if (name === "metadata") return coerceObjectMeta(object, childPath(path, name), options);
+  if (name === "metadata") return coerceEmbeddedMeta(object, childPath(path, name), options);
   if ((name !== "apiVersion" && name !== "kind") || typeof object[name] === "string") return undefined;
   if (!options.dropInvalidFields) return { path: childPath(path, name), value: sortKeys(object[name]), detail: "must be a string" };
   delete object[name];
   return undefined;
+}
+
+/** What is no metadata at all can go, too: upstream cannot read such objects any more, nor the list that they are in. */
+function coerceEmbeddedMeta(object: JsonObject, path: string, options: CoerceOptions): CoerceProblem | undefined {
+  const problem = coerceObjectMeta(object, path, options);
+  if (options.dropInvalidFields && !isJsonObject(object.metadata)) delete object.metadata;
+  return problem;
 }
 
 /** @param object whose `metadata` is brought into form */

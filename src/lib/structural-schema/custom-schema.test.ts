@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtinSchema } from "../../resource/builtin-schemas.ts";
-import { conform, DecodeError, decodeJson } from "../schema/decode.ts";
+import { conform, DecodeError, decodeJson, decodeStored } from "../schema/decode.ts";
 import { encodeObject } from "../schema/encode.ts";
 import { granular } from "../structured-merge/typed.ts";
 import { validateIntent } from "../structured-merge/validate.ts";
@@ -99,6 +99,23 @@ const refusedRows: [what: string, json: string, message: string][] = [
 for (const [what, json, message] of refusedRows) {
   test(`decoding refuses ${what}`, () => {
     assert.throws(() => decodeJson(Buffer.from(json), schema), new DecodeError(message));
+  });
+}
+
+const restoredRows: [what: string, json: string, object: unknown][] = [
+  [
+    "embedded metadata that does not fit",
+    '{"spec":{"template":{"kind":1,"metadata":{"name":"x","labels":{"a":1}},"y":2}}}',
+    { spec: { size: 3, template: { metadata: { name: "x" }, y: 2 } } },
+  ],
+  ["embedded metadata that is none", '{"spec":{"template":{"kind":"A","metadata":"x"}}}', { spec: { size: 3, template: { kind: "A" } } }],
+  ["unknown fields", '{"spec":{"nope":1}}', { spec: { size: 3 } }],
+];
+for (const [what, json, object] of restoredRows) {
+  test(`what is stored loses ${what}, and can be read`, () => {
+    const stored = decodeStored(Buffer.from(json), schema);
+    assert.deepEqual(stored, object);
+    assert.deepEqual(conform(structuredClone(stored), schema), { object, problems: [] });
   });
 }
 

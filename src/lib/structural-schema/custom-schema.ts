@@ -48,6 +48,10 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
       coerce(object, schema, { objectMeta: kind.objectMeta, preserveUnknownFields: true, dropInvalidFields: false });
       setDefaults(object, root);
     },
+    restore(object) {
+      coerce(object, schema, { ...kind, dropInvalidFields: true });
+      setDefaults(object, root);
+    },
     settle(object) {
       if (!kind.preserveUnknownFields) {
         prune(object, root);

@@ -36,10 +36,10 @@ export function patternSize(pattern: string): number {
         break;
       }
       case "{": {
-        const [text, least, , most] = /^\{(\d{1,4})(,(\d{0,4}))?\}/.exec(pattern.slice(at, at + 12)) ?? [];
+        const [text, least, more, most] = /^\{(\d{1,4})(,(\d{0,4}))?\}/.exec(pattern.slice(at, at + 12)) ?? [];
         if (text === undefined) add(1);
         else {
-          const times = Math.max(Number(most || Number(least) + 1), 1);
+          const times = Math.max(more === undefined ? Number(least) : Number(most || Number(least) + 1), 1);
           group.size += group.last * (times - 1);
           group.last *= times;
           at += text.length - 1;
