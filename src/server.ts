@@ -74,7 +74,8 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const range = parseIpRange(options.serviceClusterIpRange);
   if (range === undefined)
     throw new Error(`invalid argument ${JSON.stringify(options.serviceClusterIpRange)} for service-cluster-ip-range: not a CIDR`);
-  const settings = { access: await accessSettings(options), identity: await identitySettings(options), metrics: await metricsSettings(options) };
+  const accessible = await accessSettings(options);
+  const settings = { access: accessible, identity: await identitySettings(options, accessible), metrics: await metricsSettings(options) };
   const running = enabledControllers(options.controllers);
   const plugins = chooseAdmissionPlugins(options.admission);
   const { gates, warnings: gateWarnings } = parseFeatureGates(options.featureGates);

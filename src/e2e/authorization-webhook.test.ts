@@ -429,6 +429,11 @@ describe("a chain of webhooks, and its file", () => {
       /authorizer type ABAC is not allowed if it was not enabled at initial server startup/,
     ],
     [
+      "with AlwaysAllow",
+      () => configuration(two(), node, rbac, "- {type: AlwaysAllow, name: alwaysallow}\n"),
+      /authorizer type AlwaysAllow is not allowed if it was not enabled at initial server startup/,
+    ],
+    [
       "with a kubeconfig that is gone",
       () => configuration(two().replace("-two", "-three"), node, rbac),
       /error loading file: stat .*-three: no such file or directory/,

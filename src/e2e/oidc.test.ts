@@ -487,10 +487,17 @@ for (const [what, options, message] of startRows) {
   test(`no start with ${what}`, () => assert.rejects(startServer(options()), { message }));
 }
 
-test("where everything is allowed, nobody is anonymous", async () => {
-  const server = await startServer({ authorizationModes: ["AlwaysAllow"], controllers: [] });
-  const client = rawClient(server.kubeconfig);
-  assert.equal((await client.send({ path: "/version", anonymous: true })).status, 401);
-  client.close();
-  await server.close();
-});
+const everythingAllowed =
+  "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers: [{type: AlwaysAllow, name: alwaysallow}]\n";
+for (const [what, options] of [
+  ["by a flag", () => ({ authorizationModes: ["RBAC", "AlwaysAllow"] })],
+  ["by a file", () => ({ authorization: { webhook: {}, configFile: fileOf(everythingAllowed) } })],
+] as const) {
+  test(`where everything is allowed ${what}, nobody is anonymous`, async () => {
+    const server = await startServer({ ...options(), controllers: [] });
+    const client = rawClient(server.kubeconfig);
+    assert.equal((await client.send({ path: "/version", anonymous: true })).status, 401);
+    client.close();
+    await server.close();
+  });
+}

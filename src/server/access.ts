@@ -26,6 +26,8 @@ export interface AccessSettings {
   /** What the configuration was read from, if it stands in a file. */
   readonly source: { readonly file: string; readonly content: Buffer } | undefined;
   readonly abacPolicies: readonly AbacPolicy[];
+  /** An authorizer allows everything that those before it do not deny. */
+  readonly allowsAll: boolean;
 }
 
 export interface Access extends Pick<Chain, "authorize" | "rulesOf"> {
@@ -43,7 +45,8 @@ export async function accessSettings({ authorizationModes, authorizationPolicyFi
   const source = file === undefined ? undefined : { file, content: await readGiven(file) };
   const configuration =
     source === undefined ? configurationOfFlags(authorizationModes, authorizationPolicyFile, authorization) : await parse(source.content);
-  return { configuration, source, abacPolicies: has(configuration, "ABAC") ? await readAbacPolicies(authorizationPolicyFile) : [] };
+  const abacPolicies = has(configuration, "ABAC") ? await readAbacPolicies(authorizationPolicyFile) : [];
+  return { configuration, source, abacPolicies, allowsAll: has(configuration, "AlwaysAllow") };
 }
 
 const loadAuthorization = (): Promise<typeof import("../authorization/configuration/index.ts")> => import("../authorization/configuration/index.ts");
@@ -78,7 +81,7 @@ export async function openAccess(settings: AccessSettings, needs: Needs): Promis
   const rbac = followPolicy(needs);
   const nodes = has(configuration, "Node") ? followRelations(needs) : undefined;
   const modules: Partial<Record<AuthorizerType, AuthorizationModule>> = {
-    AlwaysAllow: alwaysAllowModule,
+    ...(settings.allowsAll && { AlwaysAllow: alwaysAllowModule }), // Not later: anonymous requests would be allowed everything, too.
     AlwaysDeny: alwaysDenyModule,
     ...(has(configuration, "ABAC") && { ABAC: abacModule(settings.abacPolicies) }),
     ...(nodes && { Node: nodeModule(nodes.relations, { rules: nodeRules(needs.gates), enabled: needs.gates.enabled }) }),

@@ -59,11 +59,11 @@ export interface Identity {
 }
 
 /** @throws Error when an option is not valid, or names the line of a file which is wrong */
-export async function identitySettings(options: ServerOptions): Promise<IdentitySettings> {
+export async function identitySettings(options: ServerOptions, access: { readonly allowsAll: boolean }): Promise<IdentitySettings> {
   for (const warning of checkServiceAccountOptions(options)) options.logger.warn(warning);
   const { tokenAuthFile, apiAudiences, serviceAccountIssuers } = options;
   return {
-    jwt: await jwtSettings(options),
+    jwt: await jwtSettings(options, access),
     tokenFile: tokenAuthFile === undefined ? [] : [tokenFileAuthenticator((await readGiven(tokenAuthFile)).toString(), tokenAuthFile)],
     audiences: apiAudiences.length > 0 ? apiAudiences : serviceAccountIssuers,
   };

@@ -21,11 +21,11 @@ export interface JwtSettings {
 }
 
 /** @throws Error when an option, or the file it names, is not right */
-export async function jwtSettings(options: ServerOptions): Promise<JwtSettings> {
+export async function jwtSettings(options: ServerOptions, { allowsAll }: { readonly allowsAll: boolean }): Promise<JwtSettings> {
   const issuers = await issuerSettings(options);
   const anonymous = issuers?.anonymous ?? { enabled: options.anonymousAuth ?? true, conditions: [] };
   const isInFile = issuers?.configuration.anonymous !== undefined;
-  if (!anonymous.enabled || isInFile || !options.authorizationModes.includes("AlwaysAllow")) return { anonymous, issuers };
+  if (!anonymous.enabled || isInFile || !allowsAll) return { anonymous, issuers };
   options.logger.warn(
     "AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer",
   );
