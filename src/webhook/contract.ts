@@ -4,7 +4,7 @@
 export interface WebhookEndpoint {
   /** `https://host:port/path`; `http:` sends nothing that proves who we are. Without query. */
   readonly url: string;
-  /** The authorities that are trusted. Undefined: the system's. */
+  /** The authorities that are trusted. Undefined: Node's own, with the system's where Node is told so (`NODE_USE_SYSTEM_CA=1`, `NODE_EXTRA_CA_CERTS`). */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
