@@ -36,7 +36,7 @@ function webhookLines(name: string, file: string, failurePolicy: string, rest: r
   return `- type: Webhook
   name: ${name}
   webhook:
-    timeout: 100ms
+    timeout: 400ms
     subjectAccessReviewVersion: v1
     failurePolicy: ${failurePolicy}
     connectionInfo: {type: KubeConfigFile, kubeConfigFile: "${file}"}
@@ -232,7 +232,7 @@ describe("a webhook that does not do as it should", () => {
   };
   const cannot = "couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct";
   const rows: [what: string, reply: WebhookReply, error: string | RegExp, result: "error" | "timeout"][] = [
-    ["says nothing", () => {}, /^Post "https:.*\/authorize\?timeout=100ms": (?:context deadline exceeded|.*Client.Timeout exceeded)/, "timeout"],
+    ["says nothing", () => {}, /^Post "https:.*\/authorize\?timeout=400ms": (?:context deadline exceeded|.*Client.Timeout exceeded)/, "timeout"],
     [
       "does not say all",
       (response) => response.writeHead(200, { "content-length": "100" }).write("{"),
@@ -323,7 +323,11 @@ describe("a webhook that does not do as it should", () => {
 
   test("and when it does again, it is listened to", async () => {
     reply = status({ allowed: true, reason: "fine" });
-    for (const place of places.values()) assert.deepEqual(await mayAnn(place), { allowed: true, reason: "fine" });
+    for (const place of places.values()) {
+      let review = await mayAnn(place);
+      while (review.evaluationError?.endsWith("context deadline exceeded")) review = await mayAnn(place); // The machine was busy.
+      assert.deepEqual(review, { allowed: true, reason: "fine" });
+    }
   });
 
   test("and when it is gone", async () => {
