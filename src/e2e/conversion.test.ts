@@ -1,6 +1,7 @@
 /** Versions that a webhook converts, through a real server and over TLS. Source: apiextensions-apiserver pkg/apiserver/conversion */
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
+import { kubectls, runKubectl } from "../testing/kubectl.ts";
 import { jsonWords, mutate } from "../testing/mutate.ts";
 import { type Answer, type RawClient, rawClient } from "../testing/raw-client.ts";
 import { seededRandom } from "../testing/seeded-random.ts";
@@ -475,6 +476,23 @@ test("by service, v1beta1, and another version that is stored", async () => {
     both.items.length > 1 && both.items.every(({ apiVersion, spec }: Json) => apiVersion === "example.com/v2" && spec.hostPort === undefined),
   );
 });
+
+const kubectl = kubectls().at(-1);
+const kubectlRows: [args: string, output: RegExp][] = [
+  ["get targets.v1.example.com k -o jsonpath={.apiVersion}{.spec}", /^example\.com\/v1\{"hostPort":"k:7"\}$/],
+  ["get targets.v2.example.com k", /^NAME +HOST\nk +k$/],
+  ["scale targets.v2.example.com k --replicas=3", /^target\.example\.com\/k scaled$/],
+  ["label targets.v2.example.com k by=kubectl", /^target\.example\.com\/k labeled$/],
+  ["get targets.v1.example.com -l by=kubectl -o jsonpath={.items[*].spec}", /^\{"hostPort":"k:7","replicas":3\}$/],
+  ["delete targets.v1.example.com k", /^target\.example\.com "k" deleted/],
+];
+for (const [args, output] of kubectlRows) {
+  test(`kubectl ${args}`, { skip: kubectl === undefined && "there is no kubectl" }, async () => {
+    if (args === kubectlRows[0]?.[0]) await ok("POST", path("v2"), target("v2", "k", { host: "k", port: 7 }));
+    const run = await runKubectl(kubectl as string, args.split(" "), { directory: server.directory, kubeconfigPath: server.kubeconfigPath });
+    assert.match(run.output, output);
+  });
+}
 
 test("what conversions cost is measured", async () => {
   const { text: metrics } = await send("GET", "/metrics");
