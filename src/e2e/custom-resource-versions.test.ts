@@ -219,3 +219,32 @@ test("a watch shows its version", async () => {
   const { apiVersion, spec } = shown as { apiVersion: string; spec: object };
   assert.deepEqual([apiVersion, spec], ["example.com/v3", { shared: "abc" }]);
 });
+
+test("objects that were stored at another version before are of the version that is asked for, even when the other one has gone", async () => {
+  const definitionPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.example.com";
+  const merge = { "content-type": "application/merge-patch+json" };
+  const { versions } = definition.spec;
+  const storing = (name: string) => versions.map((one) => ({ ...one, storage: one.name === name }));
+  const shown = async (at: string): Promise<unknown> => {
+    const one = (await send("GET", path(at, "/a"))).body;
+    const { items } = (await send("GET", path(at))).body;
+    return [one.apiVersion, one.spec, ...new Set(items.map(({ apiVersion }: { apiVersion: string }) => apiVersion))];
+  };
+  const of = (at: string): unknown => [`example.com/${at}`, { shared: "abc" }, `example.com/${at}`];
+  const settled = async (at: string): Promise<void> => {
+    for (let tries = 0; JSON.stringify(await shown(at)) !== JSON.stringify(of(at)) && tries < 200; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    assert.deepEqual(await shown(at), of(at));
+  };
+  const moved = await send("PATCH", definitionPath, { spec: { versions: storing("v3") } }, merge);
+  assert.deepEqual(moved.body.status.storedVersions, ["v2", "v3"]);
+  await settled("v3");
+  assert.deepEqual(((await shown("v2")) as unknown[])[0], "example.com/v2");
+  await send("PATCH", `${definitionPath}/status`, { status: { storedVersions: ["v3"] } }, merge);
+  const gone = await send("PATCH", definitionPath, { spec: { versions: storing("v3").filter(({ name }) => name === "v3") } }, merge);
+  assert.equal(gone.status, 200);
+  await settled("v3");
+  const written = await send("PATCH", path("v3", "/a"), { metadata: { labels: { a: "b" } } }, merge);
+  assert.deepEqual([written.status, written.body.apiVersion], [200, "example.com/v3"]);
+});

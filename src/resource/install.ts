@@ -1,7 +1,7 @@
 /** Makes a definition ready: its cache, its keys, its fingerprint. What depends on the definition alone is done here, once. */
 import type { Clock } from "../api/clock.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
-import type { KubeObject } from "../api/object.ts";
+import { formatGroupVersion, type KubeObject } from "../api/object.ts";
 import { decodeJson } from "../lib/schema/decode.ts";
 import type { Storage } from "../storage/contract.ts";
 import type { WatchCache } from "../watch-cache/contract.ts";
@@ -79,6 +79,7 @@ function openSharedCache(
     get selectableFields() {
       return selectableFields;
     },
+    apiVersion: converter === undefined ? formatGroupVersion(form.group, form.version) : undefined,
     schemaOf: converter === undefined ? undefined : (apiVersion) => converter.schemaOf(apiVersion),
   };
   const keepsSnapshots = gates?.enabled("ListFromCacheSnapshot") ?? true;

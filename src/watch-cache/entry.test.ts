@@ -16,6 +16,11 @@ const rows: [what: string, seal: Seal | undefined, servesUnknown: boolean][] = [
   ["sealed by another one: encoded anew", { fingerprint: 8, versionOffset, itemOffset }, false],
   ["not sealed: encoded anew", undefined, false],
 ];
+test("stored at another version: told as of the one that is stored now", () => {
+  const stored = { key: "/registry/configmaps/n/a", revision: 5, value: json, seal: { fingerprint: 8, versionOffset, itemOffset } };
+  assert.equal(JSON.parse(entryFromStored(stored, { ...source, apiVersion: "v2" }).json.toString()).apiVersion, "v2");
+});
+
 for (const [what, seal, servesUnknown] of rows) {
   test(what, () => {
     const stored = { key: "/registry/configmaps/n/a", revision: 5, value: withUnknown, ...(seal && { seal }) };

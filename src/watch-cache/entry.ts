@@ -1,7 +1,7 @@
 /** An object as the cache holds it: the bytes that are served, and what selectors need of them. */
 import type { KubeObject } from "../api/object.ts";
 import { peekTypeMeta } from "../lib/json/parse.ts";
-import { decodeJson } from "../lib/schema/decode.ts";
+import { decodeStored } from "../lib/schema/decode.ts";
 import { encodeObject } from "../lib/schema/encode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import type { Seal, Stored } from "../storage/contract.ts";
@@ -14,6 +14,8 @@ export interface EntrySource {
   /** Values sealed with another fingerprint are decoded and encoded anew. */
   readonly fingerprint: number;
   readonly schema: Struct;
+  /** Of all objects, whatever they were stored as; undefined where they stay at their versions. */
+  readonly apiVersion?: string | undefined;
   /** Of objects that were stored at other versions and stay at them; undefined where `schema` does for all. */
   readonly schemaOf?: ((apiVersion: string) => Struct | undefined) | undefined;
   /** Replaced, not changed, when another definition joins that stores the same objects. */
@@ -26,7 +28,9 @@ export interface EntrySource {
 export function entryFromStored(stored: Stored, source: EntrySource): Entry {
   if (stored.seal?.fingerprint === source.fingerprint) return makeEntry(stored.key, stored.revision, stored.value, stored.seal, source);
   const schema = schemaFor(stored.value, source);
-  const { json, versionOffset, itemOffset } = encodeObject(decodeJson(stored.value, schema).object, schema);
+  const object = decodeStored(stored.value, schema);
+  if (source.apiVersion !== undefined) object.apiVersion = source.apiVersion;
+  const { json, versionOffset, itemOffset } = encodeObject(object, schema);
   return makeEntry(stored.key, stored.revision, json, { versionOffset, itemOffset }, source);
 }
 

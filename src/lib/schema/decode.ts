@@ -50,6 +50,20 @@ export function decodeJson(bytes: Buffer, schema: Struct): Decoded {
   return decodeDocument(parseDocument(bytes), schema);
 }
 
+/** What is stored was valid once: what a schema that came later has no place for goes. @throws JsonSyntaxError · DecodeError */
+export function decodeStored(bytes: Buffer, schema: Struct): Record<string, unknown> {
+  if (schema.custom === undefined) return decodeJson(bytes, schema).object;
+  const document = parseDocument(bytes);
+  return decodeCustom(parsedJson(document), { conform: restoring(schema.custom) }, document.depth).object;
+}
+
+const restoring =
+  ({ restore }: CustomForm) =>
+  (object: Record<string, unknown>): readonly string[] => {
+    restore(object);
+    return [];
+  };
+
 /** @param document used up @throws JsonSyntaxError · DecodeError */
 export function decodeDocument(document: Document, schema: Struct): Decoded {
   if (schema.custom !== undefined) return decodeCustom(parsedJson(document), schema.custom, document.depth);
@@ -67,7 +81,7 @@ export function conform(value: unknown, schema: Struct): Decoded {
 }
 
 /** @param depth how deep the value nests, if that is known */
-function decodeCustom({ value, duplicates }: ParsedJson, custom: CustomForm, depth = Number.POSITIVE_INFINITY): Decoded {
+function decodeCustom({ value, duplicates }: ParsedJson, custom: Pick<CustomForm, "conform">, depth = Number.POSITIVE_INFINITY): Decoded {
   if (!isObject(value)) throw new DecodeError(`json: cannot unmarshal ${describe(value)} into Go value of type ${goMapType}`);
   if (depth > retainedDepthMax) countWithin(value, retainedDepthMax);
   return { object: value, problems: [...duplicates, ...custom.conform(value)].slice(0, problemsMax) };

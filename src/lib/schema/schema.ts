@@ -105,6 +105,8 @@ export interface CustomForm {
    * @throws DecodeError for metadata that does not fit
    */
   complete(object: Record<string, unknown>): void;
+  /** The same, in place, of an object that was stored, by another schema perhaps: what does not fit goes. @throws DecodeError for metadata of its own */
+  restore(object: Record<string, unknown>): void;
   /** Prunes and sets defaults once more, in place, in what is about to be stored: others than the client have changed it since. */
   settle(object: Record<string, unknown>): void;
   /** Another one where `conform` may make something else of the same object. */
