@@ -433,6 +433,7 @@ test("others can check the tokens by the documents", async () => {
       ["alg", "e", "kid", "kty", "n", "use"],
     ],
   );
+  for (const path of ["/.well-known/openid-configuration/", "/openid/v1/jwks/"]) assert.equal((await admin.send({ path })).status, 200);
   const { payload } = await jwtVerify(token, createLocalJWKSet(keys.body), { issuer, audience: "vault" });
   assert.equal(payload.sub, "system:serviceaccount:default:checked");
   assertRefused(await whoIs(token));

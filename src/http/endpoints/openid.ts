@@ -12,8 +12,16 @@ const maxAgeSeconds = 3600;
 export function openIdRoutes({ metadata, keySet }: { metadata: (() => object) | undefined; keySet: () => object }): PathRoute[] {
   if (metadata === undefined) return [];
   return [
-    { path: "/.well-known/openid-configuration", handler: documentHandler(metadata, "application/json") },
-    { path: "/openid/v1/jwks", handler: documentHandler(keySet, "application/jwk-set+json") },
+    ...documentRoutes("/.well-known/openid-configuration", documentHandler(metadata, "application/json")),
+    ...documentRoutes("/openid/v1/jwks", documentHandler(keySet, "application/jwk-set+json")),
+  ];
+}
+
+/** Some clients ask with a slash at the end, as upstream's OpenAPI documents name the paths. */
+function documentRoutes(path: string, handler: PathHandler): PathRoute[] {
+  return [
+    { path, handler },
+    { path: `${path}/`, handler },
   ];
 }
 
