@@ -29,7 +29,7 @@ type Reasons = Readonly<Record<string, (found: Found) => boolean>>;
 
 const openApiReasons: Reasons = {
   "the published documents were made without a version": ({ path }) => path.join() === "info,version",
-  "the paths of service account issuers and of logs are not served": ({ document, path }) =>
+  "the paths of service account issuers are not spoken of, those of logs are not served": ({ document, path }) =>
     /^(?:\.well-known|openid|logs)/.test(document) || /^\/(?:\.well-known|openid|logs)\//.test(path[1] ?? "") || path[1] === "logpath-Noq7euwC",
   "resource.k8s.io/v1beta1 has fields that no other version has, and is not converted": ({ document, path }) =>
     document === "apis/resource.k8s.io/v1beta1" || path.some((step) => /resource\.k8s\.io\/v1beta1\/|\.resource\.v1beta1\./.test(step)),
