@@ -1,4 +1,7 @@
 /** The server as a command: flags, signals, exit codes. */
+import { existsSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { join } from "node:path";
 import { systemClock } from "../api/clock.ts";
 import { type RunningServer, startServer } from "../index.ts";
 import { FlagError, parseFlags, type Settings } from "./flags.ts";
@@ -19,10 +22,19 @@ export async function serve(argv: readonly string[]): Promise<void> {
 
 async function run({ server: options, loggingFormat, warnings }: Settings): Promise<void> {
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
+  if (options.dataDir !== undefined) keepCompiled(options.dataDir);
   const logger = createLogger({ format: loggingFormat, now: systemClock.now, write: (text) => process.stderr.write(text) });
   const server = await startServer({ ...options, logger });
   closeOnSignal(server);
   process.stdout.write(welcome(server));
+}
+
+/**
+ * What V8 makes of the server's code is kept in `compiled`, when a server ends, for the next start: a sixth of its time. It is code, so it stands
+ * where the server's keys do, and a first start leaves it to the later ones: the directory is made elsewhere, for its owner alone.
+ */
+function keepCompiled(dataDir: string): void {
+  if (existsSync(dataDir)) enableCompileCache(join(dataDir, "compiled"));
 }
 
 /** npm passes a signal on that the terminal has sent to us as well; the two come as one. */

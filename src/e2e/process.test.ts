@@ -1,7 +1,7 @@
 /** The command as a process: start, restart, kill -9 with writers running, drain, a second server on the same directory. */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -57,6 +57,7 @@ describe("the command", () => {
     const authority = /certificate-authority-data: \S+/.exec(readFileSync(join(directory, "kubeconfig"), "utf8"))?.[0];
     first.process.kill("SIGTERM");
     assert.equal(await first.exited, 0, first.output());
+    assert.equal(readdirSync(join(directory, "compiled")).length, 1, "what V8 made of the code is kept");
     const second = await start(directory);
     assert.equal(/certificate-authority-data: \S+/.exec(readFileSync(join(directory, "kubeconfig"), "utf8"))?.[0], authority);
     const again = second.client();
