@@ -59,7 +59,10 @@ function shown(answer: Answer): unknown {
     JSON.stringify(comparable(answer))
       .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "UID")
       .replaceAll(/"resourceVersion":"\d+"/g, '"resourceVersion":"RV"')
-      .replace("net/http: request canceled (Client.Timeout exceeded while awaiting headers)", "context deadline exceeded")
+      .replace(
+        /(?:context deadline exceeded|net\/http: request canceled) \(Client\.Timeout exceeded while awaiting headers\)/,
+        "context deadline exceeded",
+      )
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "TIME"),
   );
 }
