@@ -93,7 +93,7 @@ class FieldEncoder {
     this.#field = field;
     this.name = field.name;
     this.label = `${JSON.stringify(field.name)}:`;
-    this.#collapses = !field.pointer && (containers.has(field.type.kind) || (field.omitEmpty && plainScalars.has(field.type.kind)));
+    this.#collapses = collapses(field);
   }
 
   /** The member's text; empty when it is left out. */
@@ -259,6 +259,15 @@ function formEncoder(forms: readonly Type[]): Encode {
     const form = forms.find((candidate) => candidate.kind === kind);
     return form === undefined ? encodeAny(value) : encodeValue(value, form);
   };
+}
+
+function collapses({ pointer, type, omitEmpty }: Field): boolean {
+  return !pointer && (containers.has(type.kind) || (omitEmpty && plainScalars.has(type.kind)));
+}
+
+/** Whether a value of a struct's field is left out when it is written. */
+export function isOmitted(field: Field, value: unknown): boolean {
+  return field.omitEmpty && collapses(field) && isEmpty(value);
 }
 
 function isEmpty(value: unknown): boolean {

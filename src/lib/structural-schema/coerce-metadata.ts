@@ -4,6 +4,7 @@
  */
 import { cloneJson, setMember } from "../json/values.ts";
 import { conform, DecodeError } from "../schema/decode.ts";
+import { isOmitted } from "../schema/encode.ts";
 import type { Struct } from "../schema/schema.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { sortKeys } from "./sort-keys.ts";
@@ -83,11 +84,20 @@ export function coerceObjectMeta(object: JsonObject, path: string, options: Coer
 function decodeMeta(metadata: unknown, path: string, { objectMeta, noteUnknown }: CoerceOptions): JsonObject | string {
   try {
     const { object, problems } = conform(cloneJson(metadata ?? {}), objectMeta);
+    omitEmpty(object, objectMeta);
     for (const problem of problems) noteUnknown?.(`${path}.${/"(.*)"/s.exec(problem)?.[1] ?? ""}`);
     return object;
   } catch (error) {
     if (error instanceof DecodeError) return error.message;
     throw error;
+  }
+}
+
+/** Upstream writes metadata as ObjectMeta, without `labels` that are none, whatever the rest of the object keeps. */
+function omitEmpty(metadata: JsonObject, { byName }: Struct): void {
+  for (const name of Object.keys(metadata)) {
+    const field = byName.get(name);
+    if (field !== undefined && isOmitted(field, metadata[name])) delete metadata[name];
   }
 }
 

@@ -62,6 +62,12 @@ const decodeRows: [what: string, json: string, object: unknown, problems: string
     ['unknown field "spec.nope"', 'unknown field "x"'],
   ],
   ["unknown metadata", '{"metadata":{"name":"a","nope":1,"creationTimestamp":null}}', { metadata: { name: "a" } }, ['unknown field "metadata.nope"']],
+  [
+    "empty metadata, here and embedded",
+    '{"metadata":{"name":"","labels":{},"finalizers":[]},"spec":{"template":{"metadata":{"annotations":{},"generation":0,"deletionGracePeriodSeconds":0}}}}',
+    { metadata: {}, spec: { size: 3, template: { metadata: { deletionGracePeriodSeconds: 0 } } } },
+    [],
+  ],
   ["repeated fields", '{"spec":{"size":1,"size":2}}', { spec: { size: 2 } }, ['duplicate field "spec.size"']],
   ["large integers", '{"spec":{"anything":9007199254740993}}', { spec: { anything: 9007199254740993n, size: 3 } }, []],
   [
