@@ -18,6 +18,7 @@ import { horizontalPodAutoscalerV1 } from "./autoscaling/conversion.ts";
 import { horizontalPodAutoscaler } from "./autoscaling/horizontal-pod-autoscaler.ts";
 import { cronJob } from "./batch/cron-job.ts";
 import { job } from "./batch/job.ts";
+import { certificateSigningRequest } from "./certificates/signing-request.ts";
 import { columnsByResource } from "./columns.ts";
 import { configMap } from "./core/configmap.ts";
 import { coreEvent, event, eventConversion } from "./core/event.ts";
@@ -32,7 +33,6 @@ import { ingress, ingressClass, ipAddress, networkPolicy } from "./networking/ki
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/kinds.ts";
 import {
   apiService,
-  certificateSigningRequest,
   clusterTrustBundle,
   flowSchema,
   podCertificateRequest,

@@ -1,5 +1,4 @@
 /** Kinds of which one or two things are special. */
-import { formatTime } from "../api/clock.ts";
 import { deepEqual } from "../lib/json/values.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { strategy } from "../resource/strategy.ts";
@@ -16,39 +15,6 @@ export const priorityClass = strategy({
 });
 
 export const podDisruptionBudget = strategy({ hasGeneration: true });
-
-/** Named by whoever asks. */
-export const certificateSigningRequest = strategy({
-  validateName: pathSegmentNameProblems,
-  selectableFields: selectableAt("spec.signerName"),
-  prepareForCreate(object, { user }) {
-    const spec = struct(object, "spec");
-    spec.username = user.name;
-    spec.uid = user.uid;
-    spec.groups = [...user.groups];
-    spec.extra = Object.fromEntries([...user.extra].map(([key, values]) => [key, [...values]]));
-    object.status = {};
-  },
-  prepareForUpdate(next, old) {
-    next.spec = old.spec; // A request is never changed.
-  },
-  subresources: {
-    approval: {
-      prepare(next, old, { now }) {
-        next.spec = old.spec;
-        next.status = { ...old.status, conditions: items(next.status?.conditions) };
-        for (const condition of next.status.conditions) {
-          setAbsent(condition, { lastUpdateTime: formatTime(now), lastTransitionTime: formatTime(now) });
-        }
-      },
-      validate(next, _old, errors) {
-        const types = new Set(items(next.status.conditions).map(({ type }) => type));
-        if (types.has("Approved") && types.has("Denied"))
-          errors.invalid("status.conditions", "Denied", "Approved and Denied conditions are mutually exclusive");
-      },
-    },
-  },
-});
 
 export const clusterTrustBundle = strategy({
   validateName: pathSegmentNameProblems,

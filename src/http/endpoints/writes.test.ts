@@ -1,7 +1,9 @@
 /** What writes answer, request after request. The texts are upstream's. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { send } from "../../testing/api-client.ts";
+import { certificateRequest } from "../../testing/certificate-request.ts";
 import { openMemoryRegistry } from "../../testing/memory-registry.ts";
 
 /** A request, and of its answer the status with either a Status's message or a part of the body. */
@@ -153,7 +155,7 @@ conversation("subresources that change their part of an object alone", [
   ],
   [
     `POST ${requests}`,
-    { metadata: { name: "r" }, spec: { signerName: "example.com/s", request: "eA==", usages: ["any"], username: "forged" } },
+    { metadata: { name: "r" }, spec: { signerName: "example.com/s", request: certificateRequest, usages: ["any"], username: "forged" } },
     201,
     { spec: { username: "tester" } },
   ],

@@ -1,0 +1,204 @@
+/**
+ * CertificateSigningRequest: named by whoever asks, and never changed. Who may write `/status` cannot approve, and who may approve sets no certificate.
+ * Source: access-control §9.3; upstream's validation of certificates.k8s.io.
+ */
+import { X509Certificate } from "node:crypto";
+import { formatTime } from "../../api/clock.ts";
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
+import { certificateRequestProblem } from "../../lib/x509/certificate-request.ts";
+import type { StrategyContext } from "../../resource/contract.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { items, type Part, selectableAt, setAbsent, struct } from "../fields.ts";
+
+export const certificateSigningRequest = strategy({
+  validateName: pathSegmentNameProblems,
+  selectableFields: selectableAt("spec.signerName"),
+  prepareForCreate(object, { user }) {
+    const spec = struct(object, "spec");
+    spec.username = user.name;
+    spec.uid = user.uid;
+    spec.groups = [...user.groups];
+    spec.extra = Object.fromEntries([...user.extra].map(([key, values]) => [key, [...values]]));
+    object.status = {};
+  },
+  prepareForUpdate(next, old) {
+    next.spec = old.spec;
+  },
+  validate: ({ spec }, errors) => checkSpec(spec, errors),
+  prepareForStatusUpdate(next, old, context) {
+    for (const type of decisions) keepInstances(next, old, type);
+    fillTimes(next, old, context);
+  },
+  validateStatusUpdate(next, old, errors) {
+    checkConditions(next, old, errors);
+    for (const type of decisions) {
+      if (ofType(next, type).length > ofType(old, type).length)
+        errors.forbidden("status.conditions", `updates may not add a condition of type ${quoteGo(type)}`);
+    }
+    checkCertificate(next.status?.certificate ?? "", old.status?.certificate ?? "", errors);
+  },
+  subresources: {
+    approval: {
+      prepare(next, old, context) {
+        next.spec = old.spec;
+        next.status = { ...old.status, conditions: items(next.status?.conditions) };
+        fillTimes(next, old, context);
+      },
+      validate: checkConditions,
+    },
+  },
+});
+
+const usages: ReadonlySet<string> = new Set([
+  "any",
+  "cert sign",
+  "client auth",
+  "code signing",
+  "content commitment",
+  "crl sign",
+  "data encipherment",
+  "decipher only",
+  "digital signature",
+  "email protection",
+  "encipher only",
+  "ipsec end system",
+  "ipsec tunnel",
+  "ipsec user",
+  "key agreement",
+  "key encipherment",
+  "microsoft sgc",
+  "netscape sgc",
+  "ocsp signing",
+  "s/mime",
+  "server auth",
+  "signing",
+  "timestamping",
+]);
+
+async function checkSpec(spec: Part, errors: FieldErrors): Promise<void> {
+  const { request = "", signerName = "", expirationSeconds } = spec;
+  const problem = await certificateRequestProblem(request);
+  if (problem !== undefined) errors.invalid("spec.request", request, problem);
+  checkUsages(spec.usages ?? [], errors);
+  if (signerName === "kubernetes.io/legacy-unknown")
+    errors.invalid("spec.signerName", signerName, "the legacy signerName is not allowed via this API version");
+  else checkSignerName(signerName, errors);
+  if (typeof expirationSeconds === "number" && expirationSeconds < 600)
+    errors.invalid("spec.expirationSeconds", expirationSeconds, "may not specify a duration less than 600 seconds (10 minutes)");
+}
+
+function checkUsages(asked: readonly string[], errors: FieldErrors): void {
+  if (asked.length === 0) errors.required("spec.usages");
+  for (const [index, usage] of asked.entries()) if (!usages.has(usage)) errors.notSupported(`spec.usages[${index}]`, usage, [...usages]);
+  const seen = new Set<string>();
+  for (const [index, usage] of asked.entries()) {
+    if (seen.has(usage)) errors.duplicate(`spec.usages[${index}]`, usage);
+    seen.add(usage);
+  }
+}
+
+const signerPath = "spec.signerName";
+
+/** `example.com/name`. */
+function checkSignerName(name: string, errors: FieldErrors): void {
+  if (name === "") return errors.required(signerPath);
+  const [domain = "", path = "", ...more] = name.split("/");
+  if (!name.includes("/") || more.length > 0)
+    return errors.invalid(signerPath, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'");
+  if (domain.length > 253) errors.tooLong(signerPath, 253);
+  checkLabels(domain, dnsLabelProblems, errors);
+  if (!domain.includes(".")) errors.invalid(signerPath, domain, "should be a domain with at least two segments separated by dots");
+  checkLabels(path, dnsSubdomainProblems, errors);
+  if (name.length > 571) errors.tooLong(signerPath, 571);
+}
+
+/** Of the first label that is wrong all that is. */
+function checkLabels(text: string, problemsOf: (label: string) => string[], errors: FieldErrors): void {
+  const wrong = text.split(".").find((label) => problemsOf(label).length > 0);
+  if (wrong === undefined) return;
+  for (const problem of problemsOf(wrong)) errors.invalid(signerPath, text, `validating label ${quoteGo(wrong)}: ${problem}`);
+}
+
+/** What is decided by approval alone. */
+const decisions: readonly string[] = ["Approved", "Denied"];
+const lasting: readonly string[] = [...decisions, "Failed"];
+const conditionsPath = "status.conditions";
+
+const conditionsOf = ({ status }: KubeObject): Part[] => items(status?.conditions);
+const ofType = (object: KubeObject, type: string): Part[] => conditionsOf(object).filter((condition) => condition.type === type);
+
+/** Conditions that are not this writer's stay as they were; that some were added or are missing is told when the object is checked. */
+function keepInstances(next: KubeObject, old: KubeObject, type: string): void {
+  const kept = ofType(old, type);
+  if (kept.length !== ofType(next, type).length || kept.length === 0) return;
+  next.status.conditions = conditionsOf(next).map((condition) => (condition.type === type ? (kept.shift() as Part) : condition));
+}
+
+function fillTimes(next: KubeObject, old: KubeObject, { now }: StrategyContext): void {
+  for (const condition of conditionsOf(next)) {
+    const before = ofType(old, condition.type).find(({ status, lastTransitionTime }) => status === condition.status && lastTransitionTime);
+    setAbsent(condition, { lastUpdateTime: formatTime(now), lastTransitionTime: before?.lastTransitionTime ?? formatTime(now) });
+  }
+}
+
+/** What was wrong already may stay so. */
+function checkConditions(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
+  checkEach(conditionsOf(next), typesOf(old), errors);
+  for (const type of lasting) {
+    if (ofType(next, type).length < ofType(old, type).length)
+      errors.forbidden(conditionsPath, `updates may not remove a condition of type ${quoteGo(type)}`);
+  }
+}
+
+const typesOf = (object: KubeObject): string[] => conditionsOf(object).map(({ type }) => type ?? "");
+const isDecidedTwice = (types: readonly string[]): boolean => decisions.every((type) => types.includes(type));
+
+function checkEach(conditions: readonly Part[], before: readonly string[], errors: FieldErrors): void {
+  const seen = new Set<string>();
+  for (const [index, { type = "", status = "" }] of conditions.entries()) {
+    const at = `${conditionsPath}[${index}]`;
+    if (type === "" && !before.includes("")) errors.required(`${at}.type`);
+    checkStatus(status, `${at}.status`, lasting.includes(type) ? ["True"] : ["False", "True", "Unknown"], errors);
+    if (decisions.includes(type) && isDecidedTwice([...seen, type]) && !isDecidedTwice(before))
+      errors.invalid(conditionsPath, type, "Approved and Denied conditions are mutually exclusive");
+    if (seen.has(type) && new Set(before).size === before.length) errors.duplicate(`${at}.type`, type);
+    seen.add(type);
+  }
+}
+
+function checkStatus(status: string, path: string, allowed: readonly string[], errors: FieldErrors): void {
+  if (status === "") errors.required(path);
+  else if (!allowed.includes(status)) errors.notSupported(path, status, allowed);
+}
+
+function checkCertificate(next: string, old: string, errors: FieldErrors): void {
+  if (next === old) return;
+  const problem = next === "" ? undefined : certificateProblem(Buffer.from(next, "base64").toString("latin1"));
+  if (problem !== undefined) errors.invalid("status.certificate", "<certificate data>", problem);
+  if (old !== "") errors.forbidden("status.certificate", "updates may not modify existing certificate content");
+}
+
+const pemBlock = /-----BEGIN ([^\r\n]*?)-----[ \t]*\r?\n([\s\S]*?)-----END \1-----/g;
+
+function certificateProblem(pem: string): string | undefined {
+  let found = false;
+  for (const [, type = "", body = ""] of pem.matchAll(pemBlock)) {
+    if (type !== "CERTIFICATE") return `only CERTIFICATE PEM blocks are allowed, found ${quoteGo(type)}`;
+    if (body.includes(":")) return "no PEM block headers are permitted";
+    if (!isCertificate(body)) return "x509: malformed certificate";
+    found = true;
+  }
+  return found ? undefined : "must contain at least one CERTIFICATE PEM block";
+}
+
+function isCertificate(base64: string): boolean {
+  try {
+    return new X509Certificate(Buffer.from(base64, "base64")).raw.length > 0;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return false; // What OpenSSL says of it is not what Go would.
+  }
+}
