@@ -23,7 +23,7 @@ export interface FollowOptions {
   known(): Iterable<string>;
   /** The object is gone; its deletion was missed. */
   missing(key: string): void;
-  /** The list had to be read again. */
+  /** The list had to be read again, be it that it could not be read the first time. */
   relisted?(): void;
   /** The list could not be read. It is read again after a while. */
   failed(error: unknown): void;
@@ -38,10 +38,11 @@ export function followCache(options: FollowOptions): Follower {
   const { cache, prefix, clock } = options;
   let subscription: CacheSubscription | undefined;
   let stopped = false;
-  let lists = 0;
+  let tries = 0;
   let cancel = (): void => {};
 
   const list = async (): Promise<void> => {
+    const isFirst = tries++ === 0;
     await cache.ready();
     const snapshot = cache.latest();
     let read = 0;
@@ -50,9 +51,9 @@ export function followCache(options: FollowOptions): Follower {
       if (++read % pieceMax === 0) await new Promise(setImmediate);
       if (stopped) return;
     }
-    if (lists > 0) for (const key of options.known()) if (snapshot.get(key) === undefined) options.missing(key);
+    if (!isFirst) for (const key of options.known()) if (snapshot.get(key) === undefined) options.missing(key);
     subscription = cache.subscribe(snapshot.revision, { events: take, end: again });
-    if (lists++ > 0) options.relisted?.();
+    if (!isFirst) options.relisted?.();
   };
   const take = (batch: readonly CacheEvent[]): void => {
     for (const { type, entry } of batch) {

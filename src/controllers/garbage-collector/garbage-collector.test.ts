@@ -7,6 +7,7 @@ import type { Place } from "../../testing/memory-registry.ts";
 const configMaps: Place = ["/configmaps", "ns"];
 const secrets: Place = ["/secrets", "ns"];
 const persistentVolumes: Place = ["/persistentvolumes", ""];
+const things: Place = ["example.com/things", "ns"];
 test("in the background, dependents follow their owner, and theirs follow them", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();
@@ -184,7 +185,6 @@ test("what was deleted while nobody looked is collected after a restart", () =>
 
 test("kinds that come later own and are owned", () =>
   withCluster(async (cluster) => {
-    const things: Place = ["example.com/things", "ns"];
     cluster.collector.start();
     const early = { apiVersion: "example.com/v1", kind: "Thing", name: "t", uid: "not-it" };
     await cluster.create(secrets, { metadata: { name: "early", ownerReferences: [early] } });
@@ -201,6 +201,18 @@ test("kinds that come later own and are owned", () =>
     await cluster.delete(things, "t");
     await gone(cluster, secrets, "of-thing");
     await gone(cluster, secrets, "early");
+  }));
+
+test("an owner that went before its kind was followed is missed by nobody", () =>
+  withCluster(async (cluster) => {
+    cluster.collector.start();
+    await settled(cluster);
+    installThings(cluster.registry.catalog as MutableCatalog);
+    const thing = await cluster.create(things, { metadata: { name: "t" } });
+    await cluster.create(secrets, { metadata: { name: "of-thing", ownerReferences: [refTo(thing)] } });
+    await settled(cluster);
+    await cluster.delete(things, "t");
+    await gone(cluster, secrets, "of-thing");
   }));
 
 /** A custom kind with the types of a ConfigMap. */

@@ -4,13 +4,14 @@
  * cannot be read, or is not served, counts as there. Source: kube-controller-manager's garbage collector.
  */
 import type { Logger } from "../../api/logger.ts";
+import { parseGroupVersion } from "../../api/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { Controller } from "../contract.ts";
 import { servedTarget } from "../served-target.ts";
 import { openWorkQueue } from "../work-queue.ts";
 import { collect } from "./collect.ts";
 import { follow, type KindFollower } from "./follow.ts";
-import { type FollowedKind, openGraph } from "./graph.ts";
+import { type FollowedKind, type Node, openGraph } from "./graph.ts";
 import { misplacedOwners } from "./misplaced-owners.ts";
 import { sharedRun } from "./shared-run.ts";
 
@@ -29,15 +30,14 @@ const turnsMax = 100;
 export function garbageCollector({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
   const followers = new Map<string, KindFollower>();
   let generation: number | undefined;
-  /** Objects of the graph that are to be looked at: all when something may have been missed, those of unknown owners when kinds have changed. */
-  let sweepWanted: "all" | "parked" | undefined = "all";
+  let sweepsWanted = new Set<Sweep>([looksAtAll]);
   let sweeping = false;
   let started = false;
   let stopped = false;
   let cancelTick = (): void => {};
 
   const look = (key: string): void => {
-    if (started && !queue.add(key)) sweepWanted = "all";
+    if (started && !queue.add(key)) sweepsWanted.add(looksAtAll);
   };
   const graph = openGraph(look);
   const misplaced = misplacedOwners({ registry, logger });
@@ -64,11 +64,14 @@ export function garbageCollector({ registry, logger }: { readonly registry: Regi
     for (const [prefix, kind] of kinds) {
       if (followers.has(prefix)) continue;
       const relisted = (): void => {
-        sweepWanted = "all";
+        sweepsWanted.add(looksAtAll);
       };
-      followers.set(prefix, follow({ kind, graph, clock: registry.clock, logger, relisted }));
+      const follower = follow({ kind, graph, clock: registry.clock, logger, relisted });
+      followers.set(prefix, follower);
+      // Objects of it that were made and deleted before now were seen by nobody, but perhaps by their dependents.
+      void follower.tried.then(() => sweepsWanted.add(looksAtOwned(kind)));
     }
-    sweepWanted ??= "parked";
+    sweepsWanted.add(looksAtParked);
   };
 
   const caughtUp = sharedRun(async (): Promise<boolean> => {
@@ -85,21 +88,23 @@ export function garbageCollector({ registry, logger }: { readonly registry: Regi
     return true;
   });
 
-  const sweep = async (which: "all" | "parked"): Promise<void> => {
+  const sweep = async (wanted: ReadonlySet<Sweep>): Promise<void> => {
+    const sweeps = wanted.has(looksAtAll) ? [looksAtAll] : [...wanted];
     let looked = 0;
-    for (const { key, parked } of graph.nodes()) {
+    for (const node of graph.nodes()) {
+      const { key } = node;
       if (++looked % pieceMax === 0) await new Promise(setImmediate);
-      if (which === "parked" && !parked) continue;
+      if (!sweeps.some((looksAt) => looksAt(node))) continue;
       while (!stopped && !queue.add(key)) await new Promise<void>((resolve) => registry.clock.after(tickMs, resolve));
       if (stopped) return;
     }
   };
   const sweepIfWanted = (): void => {
-    const which = sweepWanted;
-    if (which === undefined || sweeping || !started) return;
-    sweepWanted = undefined;
+    const sweeps = sweepsWanted;
+    if (sweeps.size === 0 || sweeping || !started) return;
+    sweepsWanted = new Set();
     sweeping = true;
-    void sweep(which).finally(() => {
+    void sweep(sweeps).finally(() => {
       sweeping = false;
     });
   };
@@ -126,6 +131,20 @@ export function garbageCollector({ registry, logger }: { readonly registry: Regi
       await queue.stop();
     },
   };
+}
+
+/** Objects of the graph that are to be looked at. */
+type Sweep = (node: Node) => boolean;
+
+/** Something may have been missed. */
+const looksAtAll: Sweep = () => true;
+
+/** Those of unknown owners: kinds have changed. */
+const looksAtParked: Sweep = ({ parked }) => parked;
+
+function looksAtOwned({ target }: FollowedKind): Sweep {
+  const { group, kind } = target.resource.definition;
+  return ({ meta }) => meta.owners.some((owner) => owner.kind === kind && parseGroupVersion(owner.apiVersion)?.group === group);
 }
 
 /** What fails may fail for many at once: one line a second tells. */
