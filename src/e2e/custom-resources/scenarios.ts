@@ -236,6 +236,8 @@ const shaped = kindOf(
   },
 );
 
+const coded = kindOf({ plural: "codeds", kind: "Coded" }, { spec: object({ code: { ...text, format: "byte" }, a: text }) });
+
 const bare = kindOf(
   { plural: "bares", kind: "Bare", version: { subresources: { scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.size" } } } },
   { spec: object({ size: integer, other: text }) },
@@ -484,6 +486,9 @@ export const scenarios: readonly Scenario[] = [
       applied.apply("a", "two", { spec: { byTwo: [{ protocol: "TCP" }] } }),
       applied.apply("a", "two", { spec: { parts: { b: "3" } } }, "&dryRun=All"),
       applied.merge("a", { spec: { set: ["c"], parts: { a: null } } }),
+      ...coded.steps,
+      coded.create("a", { spec: { code: [{}] } }),
+      coded.apply("a", "one", { spec: { a: "x" } }),
       { method: "PATCH", path: `${applied.at("v1")}/a`, body: applied.body("a", {}), headers: apply },
       {
         method: "PATCH",

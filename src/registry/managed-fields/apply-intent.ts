@@ -7,7 +7,7 @@ import { identical } from "../../lib/json/values.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import { ApplyConflict, applyIntent, type Managers, type MergeContext, type Versioned } from "../../lib/structured-merge/updater.ts";
-import { validateIntent } from "../../lib/structured-merge/validate.ts";
+import { hasTypes, validateIntent } from "../../lib/structured-merge/validate.ts";
 import { applyConflict } from "./conflict.ts";
 import { decodeManaged, encodeManaged, type Managed, ManagedFieldsError, managerId } from "./entries.ts";
 import { annotatingManager, renewLastApplied, unexplained } from "./last-applied.ts";
@@ -47,6 +47,7 @@ export function mergeIntent(kind: AppliedKind, live: KubeObject | undefined, int
   const managed = readManaged(live);
   const present: Versioned = { object: live === undefined ? {} : withoutManagedFields(live), version: apiVersion };
   const { subresource } = intent;
+  if (managed.sets.size === 0 && live !== undefined) checkLive(kind, live);
   const before = managed.sets.size === 0 ? claimAll(kind, present, managed, intent) : managed;
   checkIntent(kind, intent.value);
   const id = managerId({ manager: intent.manager, operation: "Apply", apiVersion, subresource });
@@ -92,6 +93,18 @@ function readManaged(live: KubeObject | undefined): Managed {
   } catch (error) {
     if (error instanceof ManagedFieldsError) throw plainError(`failed to decode managed fields: ${error.message}`);
     throw error;
+  }
+}
+
+/** What validation has let pass cannot be claimed (see `isTyped` in track.ts). @throws ApiError 500 */
+function checkLive(kind: AppliedKind, { metadata, ...fields }: KubeObject): void {
+  if (kind.schema.custom === undefined || hasTypes(fields, kind.schema)) return;
+  try {
+    validateIntent(fields, kind.schema);
+  } catch (error) {
+    if (!(error instanceof TypedError)) throw error;
+    const what = `failed to convert new object (${describeObject(kind, metadata)}) to smd typed`;
+    throw plainError(`failed to create manager for existing fields: ${what}: ${error.message}`);
   }
 }
 
