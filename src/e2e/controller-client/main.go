@@ -1,0 +1,98 @@
+// Works with a server as operators do that are built on controller-runtime: envtest installs the definition of boats and serves its conversion, a
+// manager that was elected reconciles them, and a client goes through its verbs. Each line of output is a check and what went wrong with it.
+//
+//	go run . KUBECONFIG
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+func main() {
+	ctrl.SetLogger(logr.Discard())
+	config, err := clientcmd.BuildConfigFromFlags("", os.Args[1])
+	must(err)
+	config.QPS, config.Burst = 1000, 1000
+	scheme := runtime.NewScheme()
+	must(clientgoscheme.AddToScheme(scheme))
+	addBoats(scheme)
+
+	definition, err := os.CreateTemp("", "boats-*.yaml")
+	must(err)
+	_, err = definition.WriteString(definitionText)
+	must(err)
+	defer os.Remove(definition.Name())
+
+	existing := true
+	environment := &envtest.Environment{
+		UseExistingCluster:    &existing,
+		Config:                config,
+		Scheme:                scheme,
+		CRDInstallOptions:     envtest.CRDInstallOptions{Paths: []string{definition.Name()}, Scheme: scheme, CleanUpAfterUse: true},
+		ErrorIfCRDPathMissing: true,
+	}
+	_, err = environment.Start()
+	report("envtest installs the definition", err)
+	must(err)
+	stopManager := runManager(config, scheme, environment.WebhookInstallOptions)
+	direct, err := client.New(config, client.Options{Scheme: scheme})
+	must(err)
+	for _, check := range checks {
+		report(check.what, check.run(direct))
+	}
+	stopManager()
+	report("envtest removes the definition", environment.Stop())
+}
+
+//go:embed definition.yaml
+var definitionText string
+
+type check struct {
+	what string
+	run  func(client.Client) error
+}
+
+func report(what string, err error) {
+	if err == nil {
+		fmt.Printf("%s: well\n", what)
+	} else {
+		fmt.Printf("%s: %v\n", what, err)
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Asks until it is so.
+func eventually(what string, so func() (bool, error)) error {
+	var last error
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		yes, err := so()
+		if yes && err == nil {
+			return nil
+		}
+		last = err
+	}
+	return fmt.Errorf("never: %s (%v)", what, last)
+}
+
+func namespace(api client.Client, name string) error {
+	space := &corev1.Namespace{}
+	space.Name = name
+	return client.IgnoreAlreadyExists(api.Create(background, space))
+}
