@@ -231,6 +231,25 @@ test("closing the store ends subscribers", async () => {
   assert.deepEqual(seen, ["end"]);
 });
 
+test("closing the cache ends subscribers, and reads that came before are answered from the store", async () => {
+  const { storage, cache, put } = await fixture();
+  const first = await put("a", "1");
+  await cache.ready();
+  const seen: string[] = [];
+  record(cache, first, seen);
+  const waiting = cache.notOlderThan(first + 1);
+  cache.close();
+  assert.equal(await statusOf(waiting), `504 Timeout: Too large resource version: ${first + 1}, current: ${first}`);
+  await put("b", "2");
+  assert.deepEqual(showAll(await cache.current()), ["a@2=1", "b@3=2"]);
+  assert.deepEqual(showAll(await cache.notOlderThan(first)), ["a@2=1", "b@3=2"]);
+  assert.deepEqual(showAll(await cache.exactly(first)), ["a@2=1"]);
+  record(cache, first, seen);
+  await turn();
+  assert.deepEqual(seen, ["end", "end"]);
+  await storage.close();
+});
+
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const steps = Number(process.env.STEPS ?? 3000);
 

@@ -116,20 +116,22 @@ class StorageWatchCache implements WatchCache {
   }
 
   async current(): Promise<Snapshot> {
+    if (this.#closed) return this.#afresh(0);
     if (!this.#loaded) await this.ready();
     const revision = await this.#options.storage.current();
-    return revision <= this.#revision ? this.latest() : this.notOlderThan(revision);
+    return revision <= this.#revision && !this.#closed ? this.latest() : this.notOlderThan(revision);
   }
 
   async notOlderThan(revision: number): Promise<Snapshot> {
-    if (!this.#loaded) await this.ready();
-    if (revision > this.#revision) await this.#seen(revision);
-    return this.latest();
+    if (!this.#loaded && !this.#closed) await this.ready();
+    if (revision > this.#revision && !this.#closed) await this.#seen(revision);
+    return this.#closed ? this.#afresh(revision) : this.latest();
   }
 
   async exactly(revision: number): Promise<Snapshot> {
-    if (!this.#loaded) await this.ready();
-    if (revision > this.#revision) await this.#seen(revision);
+    if (!this.#loaded && !this.#closed) await this.ready();
+    if (revision > this.#revision && !this.#closed) await this.#seen(revision);
+    if (this.#closed) return this.#stored(revision);
     if (revision === this.#revision) return this.latest();
     if (!this.#options.keepsSnapshots) return this.#stored(revision);
     const snapshot = this.#kept.find(revision) ?? this.#undoneTo(revision) ?? (await this.#stored(revision));
@@ -142,6 +144,7 @@ class StorageWatchCache implements WatchCache {
   }
 
   async reach(revision: number): Promise<void> {
+    if (this.#closed) return; // Whoever subscribes is told so.
     if (!this.#loaded) await this.ready();
     for (let attempt = 1; attempt <= reachAttemptsMax; attempt++) {
       this.#deliver();
@@ -161,6 +164,10 @@ class StorageWatchCache implements WatchCache {
   }
 
   subscribe(from: number, subscriber: CacheSubscriber, topic?: Topic): CacheSubscription {
+    if (this.#closed) {
+      setImmediate(() => subscriber.end());
+      return { delivered: from, resume() {}, close() {} };
+    }
     this.#deliver();
     if (from < this.#ring.from) throw expired(`too old resource version: ${from} (${this.#ring.from})`);
     const reader: Reader = { subscriber, from, topic: topic && topicText(topic), next: this.#ring.find(from), paused: false, caughtUp: false };
@@ -377,6 +384,13 @@ class StorageWatchCache implements WatchCache {
     return snapshotOf(tree, revision);
   }
 
+  /** For a request that came when the kind was still what this cache was made for: it is answered as it would have been. */
+  async #afresh(notBefore: number): Promise<Snapshot> {
+    const { tree, revision } = await this.#readAll(undefined);
+    if (revision < notBefore) throw resourceVersionTooLarge(notBefore, revision);
+    return snapshotOf(tree, revision);
+  }
+
   /** A state older than the events kept, from the store's history. */
   async #stored(revision: number): Promise<Snapshot> {
     try {
@@ -394,7 +408,7 @@ class StorageWatchCache implements WatchCache {
       const finish = (): void => {
         this.#waiters.delete(waiter);
         cancel();
-        if (this.#revision >= revision) resolve();
+        if (this.#revision >= revision || this.#closed) resolve();
         else reject(resourceVersionTooLarge(revision, this.#revision));
       };
       const waiter: Waiter = { revision, wake: finish };
