@@ -49,11 +49,9 @@ export async function accessSettings({ authorizationModes, authorizationPolicyFi
   return { configuration, source, abacPolicies, allowsAll: has(configuration, "AlwaysAllow") };
 }
 
-const loadAuthorization = (): Promise<typeof import("../authorization/configuration/index.ts")> => import("../authorization/configuration/index.ts");
-
 /** @throws ConfigurationError in upstream's words */
 async function parse(content: Buffer): Promise<AuthorizationConfiguration> {
-  const { parseAuthorizationConfiguration } = await loadAuthorization();
+  const { parseAuthorizationConfiguration } = await import("./asking-others.ts");
   return parseAuthorizationConfiguration(content);
 }
 
@@ -117,7 +115,7 @@ async function openChains(
 ): Promise<Chain> {
   const { gates, clock, logger, metrics, observer } = needs;
   const openNamed = async (name: string, webhook: WebhookConfiguration): Promise<OpenWebhook> => {
-    const { openWebhook } = await loadAuthorization();
+    const { openWebhook } = await import("./asking-others.ts");
     return openWebhook({
       name,
       configuration: webhook,
@@ -133,6 +131,6 @@ async function openChains(
   if (source === undefined) return chain;
   const reloads = reloadMetrics("authorization", { clock, identity: serverIdentity(hostname()) });
   metrics.add(reloads.collect);
-  const { followConfiguration } = await loadAuthorization();
+  const { followConfiguration } = await import("./asking-others.ts");
   return followConfiguration({ ...source, configuration, chain, open, reloads, clock, logger });
 }

@@ -144,7 +144,7 @@ export async function openIdentity(
 async function openTokenWebhook({ tokenWebhook }: ServerOptions, needs: TokenWebhookNeeds): Promise<OpenTokenWebhook | undefined> {
   const { configFile } = tokenWebhook;
   if (configFile === undefined) return undefined;
-  const { openTokenWebhook: open } = await import("./token-webhook.ts");
+  const { openTokenWebhook: open } = await import("./asking-others.ts");
   return open(configFile, tokenWebhook, needs);
 }
 

@@ -11,9 +11,6 @@ import type { MetricsCollector } from "../metrics/metrics.ts";
 import { reloadMetrics } from "../metrics/reload-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 
-const loadAuthentication = (): Promise<typeof import("../authentication/configuration/index.ts")> =>
-  import("../authentication/configuration/index.ts");
-
 export interface JwtSettings {
   readonly anonymous: AnonymousConfiguration;
   /** Undefined where nobody else's tokens are taken: nothing that checks them is loaded then. */
@@ -35,7 +32,7 @@ export async function jwtSettings(options: ServerOptions, { allowsAll }: { reado
 async function issuerSettings(options: ServerOptions): Promise<AuthenticationSettings | undefined> {
   const { oidc, authenticationConfigFile: configFile, anonymousAuth, serviceAccountIssuers, featureGates } = options;
   if (configFile === undefined && Object.values(oidc).every((value) => value === undefined)) return undefined;
-  const { authenticationSettings } = await loadAuthentication();
+  const { authenticationSettings } = await import("./asking-others.ts");
   const { gates } = parseFeatureGates(featureGates);
   return authenticationSettings({ oidc, configFile, anonymousAuth, serviceAccountIssuers, gates });
 }
@@ -61,7 +58,7 @@ export async function openJwt(issuers: AuthenticationSettings | undefined, optio
   metrics.add(counted.collect);
   metrics.add(reloads.collect);
   if (issuers === undefined && egressSelectorConfigFile === undefined) return { authenticators: [], close() {} };
-  const { openEgressSelector, followAuthenticators } = await loadAuthentication();
+  const { openEgressSelector, followAuthenticators } = await import("./asking-others.ts");
   const dialOf = await openEgressSelector(egressSelectorConfigFile);
   if (issuers === undefined) return { authenticators: [], close() {} };
   const { observer, forget } = counted;
