@@ -252,6 +252,18 @@ test("what is sent", async () => {
   await server.close();
 });
 
+test("a token that no header may hold is not sent, nor told", async () => {
+  const server = await startWebhookServer(() => review);
+  for (const token of ["secret\nx: y", "secret\0", "secret \u{1f511}"]) {
+    const client = webhookClient({ url: server.url, ca: server.ca, token });
+    const message = `Post "${server.url}/?timeout=30s": net/http: invalid header field value for "Authorization"`;
+    await assert.rejects(client.post("{}", { timeoutMs: 30_000 }), { name: "WebhookError", kind: "request", message });
+    client.close();
+  }
+  assert.equal(server.requests.length, 0);
+  await server.close();
+});
+
 test("connections are kept, and one that is gone is made anew", async () => {
   const server = await startWebhookServer(() => review);
   const client = webhookClient({ url: server.url, ca: server.ca });

@@ -55,6 +55,7 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
       };
       const call: Call = { url: shown, agent, headers, body, answerBytesMax: settings.answerBytesMax, signal: deadline.signal };
       try {
+        checkHeaders(headers);
         return await retrying(call, settings.clock);
       } catch (error) {
         throw explained(error, call);
@@ -64,6 +65,18 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
     },
     close: () => agent.destroy(),
   };
+}
+
+/** A token may be read from a file that holds something else. @throws WebhookError that does not repeat it */
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) throw new WebhookError("request", `net/http: invalid header field value for ${quoteGo(goName(name))}`);
+  }
+}
+
+/** `Content-Type`. */
+function goName(header: string): string {
+  return header.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
 /** As Go writes it: the path is never empty, and a port that is given stays. */

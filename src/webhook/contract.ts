@@ -66,8 +66,20 @@ export interface WebhookClient {
  * - `tooLarge`: the answer
  * - `malformed`: what came is no HTTP, or no object
  * - `status`: an answer that says it failed, see `status`
+ * - `request`: it could not be sent, for a header holds what no header may
  */
-export type WebhookErrorKind = "connect" | "resolve" | "tls" | "timeout" | "canceled" | "reset" | "closed" | "tooLarge" | "malformed" | "status";
+export type WebhookErrorKind =
+  | "connect"
+  | "resolve"
+  | "tls"
+  | "timeout"
+  | "canceled"
+  | "reset"
+  | "closed"
+  | "tooLarge"
+  | "malformed"
+  | "status"
+  | "request";
 
 /** A call that failed. The message is Go's, as far as it can be told: `Post "https://…?timeout=30s": dial tcp 10.0.0.1:443: connect: connection refused`. */
 export class WebhookError extends Error {

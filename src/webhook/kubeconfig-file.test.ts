@@ -124,6 +124,12 @@ const rows: [what: string, text: string, want: object | string][] = [
     `invalid configuration: invalid 'proxy-url' "http://p" for cluster "c": proxies are not supported`,
   ],
   [
+    "a proxy with a password",
+    of("server: https://a, proxy-url: 'http://u:secret@p'"),
+    `invalid configuration: invalid 'proxy-url' "http://xxxxx@p" for cluster "c": proxies are not supported`,
+  ],
+  ["an address that is none, with a password", of("server: 'https://u:secret@[::1'"), 'host must be a URL or a host:port pair: "https://xxxxx@[::1"'],
+  [
     "a program",
     as("exec: {command: a, apiVersion: client.authentication.k8s.io/v1beta1}"),
     "invalid configuration: exec plugins are not supported, but u has one",

@@ -36,7 +36,9 @@ function refusals({ user: name, cluster: clusterName }: ContextConfig, user: Use
     ...(user.exec === undefined ? [] : [`exec plugins are not supported, but ${name} has one`]),
     ...(user.authProvider ? [`auth providers are not supported, but ${name} has one`] : []),
     ...(user.as === "" ? [] : [`impersonation is not supported, but ${name} asks for it`]),
-    ...(proxy === "" ? [] : [`invalid 'proxy-url' ${quoteGo(proxy)} for cluster ${quoteGo(clusterName)}: proxies are not supported`]),
+    ...(proxy === ""
+      ? []
+      : [`invalid 'proxy-url' ${quoteGo(withoutPassword(proxy))} for cluster ${quoteGo(clusterName)}: proxies are not supported`]),
   ];
 }
 
@@ -64,9 +66,15 @@ async function endpointOf(cluster: ClusterConfig, user: UserConfig): Promise<Web
   };
 }
 
+/** An address, be it none, as it may be told. */
+function withoutPassword(url: string): string {
+  return url.replace(/(^|\/\/)[^/\s]*@/, "$1xxxxx@");
+}
+
 /** A host alone is taken for one without TLS, as upstream does. */
 function serverUrl(server: string): string {
   const url = URL.parse(server.includes("://") ? server : `http://${server}`);
-  if (url === null || !["http:", "https:"].includes(url.protocol)) throw new Error(`host must be a URL or a host:port pair: ${quoteGo(server)}`);
+  if (url === null || !["http:", "https:"].includes(url.protocol))
+    throw new Error(`host must be a URL or a host:port pair: ${quoteGo(withoutPassword(server))}`);
   return url.pathname === "/" ? url.origin : `${url.origin}${url.pathname}`;
 }
