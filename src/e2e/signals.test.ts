@@ -31,7 +31,9 @@ function run(...flags: string[]): Command {
 }
 
 async function serving(command: Command): Promise<void> {
-  while (!command.output().includes("Next: ")) await Promise.race([once(command.process.stdout as NodeJS.ReadableStream, "data"), command.exited]);
+  const ended = command.exited.then((code) => assert.fail(`exited with ${code}: ${command.output()}`));
+  while (!command.output().includes("Next: ")) await Promise.race([once(command.process.stdout as NodeJS.ReadableStream, "data"), ended]);
+  ended.catch(() => {}); // Later it may.
 }
 
 describe("signals", () => {
