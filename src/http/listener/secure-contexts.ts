@@ -37,7 +37,8 @@ export const defaultTlsLimits: TlsLimits = { minVersion: "TLSv1.2", ciphers: und
 
 export interface SecureContexts {
   readonly main: tls.SecureContextOptions;
-  readonly mainContext: tls.SecureContext;
+  /** Undefined where there are no others. */
+  readonly mainContext: tls.SecureContext | undefined;
   /** Those that are shown to clients which ask for no name, by the address they came to. */
   readonly byAddress: ReadonlyMap<string, tls.SecureContextOptions>;
   /** @returns undefined for the main one. Undefined itself where that is for all names */
@@ -48,7 +49,6 @@ export interface SecureContexts {
 export function secureContexts({ certificate, named, clientCa }: ServingMaterial, limits: TlsLimits): SecureContexts {
   const optionsOf = (one: ServingCertificate): tls.SecureContextOptions => secureOptions(one, clientCa, limits);
   const main = optionsOf(certificate);
-  const mainContext = tls.createSecureContext(main);
   const leaf = leafOf(certificate);
   const all = named.map((one) => ({
     leaf: leafOf(one),
@@ -62,7 +62,7 @@ export function secureContexts({ certificate, named, clientCa }: ServingMaterial
   const byAddress = [...byName].filter(([name]) => isIP(name) !== 0).map(([name, { options }]) => [name, options] as const);
   return {
     main,
-    mainContext,
+    mainContext: all.length === 0 ? undefined : tls.createSecureContext(main),
     byAddress: new Map(byAddress),
     forName: all.length === 0 ? undefined : contextFor,
   };
