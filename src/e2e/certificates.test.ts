@@ -325,7 +325,7 @@ const [crt, key, empty, text, rootFile] = [
 ];
 const missing = join(directory, "missing");
 const startRows: [what: string, options: Parameters<typeof startServer>[0], message: RegExp][] = [
-  ["authorities that are not there", { clientCaFile: missing }, /no such file or directory, open '.*missing'$/],
+  ["authorities that are not there", { clientCaFile: missing }, /^open .*missing: no such file or directory$/],
   ["no authorities", { clientCaFile: empty }, /^missing content for CA bundle "client-ca-bundle::.*empty"$/],
   [
     "authorities that are none",
