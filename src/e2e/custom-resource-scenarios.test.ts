@@ -10,6 +10,7 @@ import { startTestServer, type TestServer } from "../testing/start-test-server.t
 import { startUpstreamDefinitions, upstreamMissing } from "../testing/upstream-definitions.ts";
 import { ask } from "./custom-resources/ask.ts";
 import { scenarios } from "./custom-resources/scenarios.ts";
+import { styles } from "./custom-resources/styles.ts";
 
 const file = new URL("custom-resources/testdata/answers.json", import.meta.url);
 const updates = process.env.UPDATE_GOLDEN === "1";
@@ -32,6 +33,16 @@ for (const scenario of scenarios) {
     assert.deepEqual(await ask(client, scenario), wanted[scenario.clause]);
   });
 }
+
+test("of the ten, what is good is taken and what is bad is not", () => {
+  for (const { like, good, bad } of styles) {
+    const [created, , ...objects] = wanted[`like ${like}`] as [string, { readonly status: number }][];
+    const statuses = [...good.map(() => 201), ...bad.map(() => 422)];
+    assert.equal(created?.[1].status, 201, like);
+    const asSent = statuses.map((_, index) => objects[2 * index]?.[1].status);
+    assert.deepEqual(asSent, statuses, like);
+  }
+});
 
 const missing = process.env.COXSWAIN_TEST_FULL === "1" && !updates ? upstreamMissing() : "needs COXSWAIN_TEST_FULL=1";
 test("upstream still says this", { skip: missing }, async () => {

@@ -56,8 +56,8 @@ export const styles: readonly Style[] = [
             object(
               {
                 group: { ...text, default: "gateway.example.com", maxLength: 253 },
-                kind: { ...text, default: "Gateway" },
-                name: { ...text, minLength: 1 },
+                kind: { ...text, default: "Gateway", maxLength: 63 },
+                name: { ...text, minLength: 1, maxLength: 253 },
                 port: { ...integer, minimum: 1, maximum: 65535 },
                 sectionName: { ...text, maxLength: 253 },
               },
@@ -143,7 +143,6 @@ export const styles: readonly Style[] = [
     bad: [
       { spec: { secretName: 1, issuerRef: {} } },
       { spec: { secretName: "s", issuerRef: { name: "i" }, usages: ["any"], keystores: { jks: { create: "yes" } } } },
-      { spec: null },
     ],
   },
   {
