@@ -127,6 +127,12 @@ for (const [what, peerCertificate, want] of strangers) {
   });
 }
 
+test("a proxy names nobody where no header for users is given", () => {
+  const authenticate = requestHeaderAuthenticator({ ...options, usernameHeaders: [] }, () => ({ pem: "", certificates: [] }));
+  const exchange = { peerCertificate: proxy, rawHeaders: ["X-Remote-User", "ann", "X-Remote-Group", "g"] } as unknown as Exchange;
+  assert.equal(authenticate(exchange, { warnings: [], annotations: undefined }), undefined);
+});
+
 const standard = (flag: string, what: string): string =>
   `--requestheader-${flag} is set without specifying the standard ${what} - API aggregation will not work`;
 const optionRows: [what: string, options: Partial<RequestHeaderOptions>, want: readonly string[] | string, uids?: boolean][] = [
