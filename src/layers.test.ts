@@ -63,3 +63,32 @@ test("every part is in the table", () => {
     [],
   );
 });
+
+/** What only some servers need, and packages that are large. `node:http` loads Node's fetch when it is imported. */
+const loadedOnDemand = [
+  "lib/cel/",
+  "cel-environment/",
+  "authentication/oidc/",
+  "storage/lmdb/",
+  "re2js",
+  "jose",
+  "lmdb",
+  "ws",
+  "@peculiar/",
+  "node:http",
+];
+
+test("a start loads nothing that it may not need", () => {
+  const loaded = new Set(["server.ts"]);
+  for (const file of loaded) for (const imported of file.endsWith(".ts") ? loadedBy(file) : []) loaded.add(imported);
+  assert.ok(loaded.has("http/listener/listen.ts"));
+  const early = [...loaded].filter((name) => loadedOnDemand.some((one) => name === one || (one.endsWith("/") && name.startsWith(one))));
+  assert.deepEqual(early, []);
+});
+
+/** What is loaded before a file runs: paths from src/, and packages by name. */
+function loadedBy(file: string): string[] {
+  const text = readFileSync(join(root, file), "utf8");
+  const names = [...text.matchAll(/^(?:import|export) (?!type )(?:[^;"]* from )?"([^"]+)";/gm)].map(([, name]) => name as string);
+  return names.map((name) => (name.startsWith(".") ? relative(root, join(root, dirname(file), name)) : name));
+}
