@@ -31,6 +31,7 @@ import { service } from "./core/service.ts";
 import { endpointSlice, endpoints, limitRange, node, podTemplate, serviceAccount } from "./core/small-kinds.ts";
 import { ingress, ingressClass, ipAddress, networkPolicy } from "./networking/kinds.ts";
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/kinds.ts";
+import { resourceClaim, resourceClaimTemplate } from "./resource/resource-claim.ts";
 import {
   apiService,
   clusterTrustBundle,
@@ -92,6 +93,8 @@ const special: Readonly<Record<string, Strategy>> = {
   "rbac.authorization.k8s.io/roles": role,
   "resource.k8s.io/deviceclasses": withGeneration,
   "resource.k8s.io/devicetaintrules": withGeneration,
+  "resource.k8s.io/resourceclaims": resourceClaim,
+  "resource.k8s.io/resourceclaimtemplates": resourceClaimTemplate,
   "resource.k8s.io/resourceslices": resourceSlice,
   "scheduling.k8s.io/priorityclasses": priorityClass,
   "storage.k8s.io/csidrivers": csiDriver,

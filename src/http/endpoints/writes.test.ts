@@ -173,6 +173,29 @@ conversation("subresources that change their part of an object alone", [
   ],
 ]);
 
+const claims = "/apis/resource.k8s.io/v1/namespaces/n/resourceclaims";
+const claimed = (exactly: object): object => ({ devices: { requests: [{ name: "a", exactly: { deviceClassName: "c", ...exactly } }] } });
+const needsLabel =
+  "spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace";
+conversation("claims: access to devices that others use", [
+  [
+    `POST ${claims}`,
+    { metadata: { name: "a" }, spec: claimed({ adminAccess: true }) },
+    422,
+    `ResourceClaim.resource.k8s.io "a" is invalid: ${needsLabel}`,
+  ],
+  [
+    `POST ${claims.replace(/s$/, "templates")}`,
+    { metadata: { name: "t" }, spec: { spec: claimed({ adminAccess: true }) } },
+    422,
+    `ResourceClaimTemplate.resource.k8s.io "t" is invalid: ${needsLabel}`,
+  ],
+  [`POST ${claims}`, { metadata: { name: "b" }, spec: claimed({}) }, 201],
+  [`JSON ${claims}/b`, [{ op: "add", path: "/spec/devices/requests/0/exactly/adminAccess", value: true }], 422],
+  ["MERGE /api/v1/namespaces/n", { metadata: { labels: { "resource.kubernetes.io/admin-access": "true" } } }, 200],
+  [`POST ${claims}`, { metadata: { name: "a" }, spec: claimed({ adminAccess: true }) }, 201],
+]);
+
 conversation("If-Match on every write of an object", [
   [`POST ${maps}`, { metadata: { name: "a" } }, 201],
   [`PUT ${maps}/a`, { metadata: { name: "a" } }, 409, `Operation cannot be fulfilled on configmaps "a": ${modified}`, { "if-match": '"1"' }],
