@@ -60,7 +60,7 @@ function* updateSteps(definition: KubeObject, old: KubeObject, ruleChecker: Rule
   const { spec = {}, status = {} } = definition;
   const oldSpec: DefinitionSpec = old.spec ?? {};
   const lifted = liftSpec(spec);
-  const requirements = updateRequirements(lifted, liftSpec(oldSpec), old.status ?? {});
+  const requirements = yield* updateRequirements(lifted, liftSpec(oldSpec), old.status ?? {});
   yield;
   yield* new DefinitionRules(lifted, requirements, ruleChecker, errors).checkSpec();
   if (requirements.immutableNames) {

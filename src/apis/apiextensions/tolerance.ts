@@ -45,16 +45,21 @@ export const createRequirements: Requirements = {
   stored: { rules: new Set(), messageExpressions: new Set() },
 };
 
-export function updateRequirements(next: LiftedSpec, old: LiftedSpec, oldStatus: DefinitionStatus): Requirements {
+/** Yields where others may have their turns. */
+export function* updateRequirements(next: LiftedSpec, old: LiftedSpec, oldStatus: DefinitionStatus): Generator<void, Requirements> {
   const schemas = schemasOf(old);
   const isEstablished = (oldStatus.conditions ?? []).some(({ type, status }) => type === "Established" && status === "True");
+  const structural = schemas.every(canBeStructural);
+  yield;
+  const prunedDefaults = !schemas.some(hasUnprunedDefaults);
+  yield;
   return {
     recognizedReviewVersion: hasRecognizedReviewVersion(old.spec),
     immutableNames: isEstablished,
     schema: (old.spec.versions ?? []).every(({ schema }) => schema?.openAPIV3Schema !== undefined),
     validTypes: !schemas.some((schema) => schemaHas(schema, ({ type = "" }) => type !== "" && !schemaTypes.includes(type))),
-    structural: schemas.every(canBeStructural),
-    prunedDefaults: !schemas.some(hasUnprunedDefaults),
+    structural,
+    prunedDefaults,
     atomicSetItems: !schemas.some((schema) => schemaHas(schema, hasNonAtomicSetItems)),
     mapKeysSet: !schemas.some((schema) => schemaHas(schema, hasUnsetMapKeys)),
     validCaBundle: isEstablished && hasValidCaBundle(old.spec),
