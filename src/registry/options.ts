@@ -141,13 +141,23 @@ function deleteOptionsOfQuery(query: URLSearchParams): RawDeleteOptions {
   const policy = query.get("propagationPolicy");
   const orphan = readBoolean(query, "orphanDependents");
   const ignore = readBoolean(query, "ignoreStoreReadErrorWithClusterBreakingPotential");
+  const preconditions = preconditionsOfQuery(query);
   return {
     dryRun: query.getAll("dryRun"),
     ...(grace !== null && { gracePeriodSeconds: parseInt64(grace) }),
+    ...(preconditions !== undefined && { preconditions }),
     ...(policy !== null && { propagationPolicy: policy }),
     ...(orphan !== undefined && { orphanDependents: orphan }),
     ...(ignore !== undefined && { ignoreStoreReadErrorWithClusterBreakingPotential: ignore }),
   };
+}
+
+/** Empty values demand nothing. */
+function preconditionsOfQuery(query: URLSearchParams): RawDeleteOptions["preconditions"] {
+  const uid = query.get("uid") ?? "";
+  const resourceVersion = query.get("resourceVersion") ?? "";
+  if (uid === "" && resourceVersion === "") return undefined;
+  return { ...(uid !== "" && { uid }), ...(resourceVersion !== "" && { resourceVersion }) };
 }
 
 /** @throws ApiError 400 with Go's text */

@@ -105,6 +105,23 @@ test("a deletion may change what becomes of the dependents while it waits", () =
     assert.equal((await send(registry, `GET ${path}/a`)).status, 404);
   }));
 
+const preconditionRows: [query: string, status: number][] = [
+  ["uid=x", 409],
+  ["resourceVersion=x", 409],
+  ["uid=&resourceVersion=", 200],
+  ["uid=UID", 200],
+];
+
+for (const [query, status] of preconditionRows) {
+  test(`preconditions in the query: ${query}`, () =>
+    withNamespace(async ({ registry }) => {
+      const path = places.configmaps;
+      const { body } = await send(registry, `POST ${path}`, bodyOf("configmaps", []));
+      const answer = await send(registry, `DELETE ${path}/a?${query.replace("UID", body.metadata.uid)}`);
+      assert.equal(answer.status, status, answer.body.message);
+    }));
+}
+
 const graceRows: [first: number | undefined, second: number | undefined, seconds: number | "gone"][] = [
   [undefined, undefined, 30],
   [undefined, 60, 30],
