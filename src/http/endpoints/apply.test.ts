@@ -248,6 +248,12 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     { request: `APPLY ${maps}/a?fieldManager=m`, body: "a: [", status: 400 },
     {
       request: `APPLY ${maps}/a?fieldManager=m`,
+      body: map(undefined, { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p" }] }),
+      status: 422,
+      message: 'ConfigMap "a" is invalid: metadata.ownerReferences.uid: Invalid value: "": must not be empty',
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=m`,
       body: { apiVersion: "v1", kind: "Secret", metadata: { name: "a" } },
       status: 400,
       message: "invalid object type: /v1, Kind=Secret",

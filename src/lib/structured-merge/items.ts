@@ -11,10 +11,8 @@ interface KeyPlan {
 
 interface Key {
   readonly name: string;
-  /** The declared default. */
-  readonly default: unknown;
-  /** What Go has in the field when nothing is set; undefined when it shows none then. */
-  readonly zero: unknown;
+  /** The declared default, or what Go shows in the field when nothing is set; undefined when it shows nothing then. */
+  readonly absent: unknown;
   /** Of the element, when this is its first, and when it is a later key. */
   readonly first: string;
   readonly later: string;
@@ -35,19 +33,19 @@ function keyOf(type: List, name: string): Key {
   const field = type.items.kind === "struct" ? type.items.byName.get(name) : undefined;
   return {
     name,
-    default: field?.default,
-    zero: field === undefined ? undefined : (shown(field, undefined) ?? undefined),
+    absent: field === undefined ? undefined : (field.default ?? shown(field, undefined) ?? undefined),
     first: `k:{${JSON.stringify(name)}:`,
     later: `,${JSON.stringify(name)}:`,
   };
 }
 
 /**
- * The path element of an item of an intent. Keys that are not given have their declared defaults.
+ * The path element of an item of an intent. Keys that are not given have their declared defaults, or Go's zero values
+ * where it would show them: upstream's OpenAPI declares these as defaults.
  * @throws TypedError when the item has none of its keys
  */
 export function itemElement(type: List, item: unknown, index: number): string {
-  const element = type.listType === "set" ? valueElement(item) : keysElement(type, item, "default");
+  const element = type.listType === "set" ? valueElement(item) : keysElement(type, item);
   if (element !== undefined) return element;
   const names = type.mapKeys.map((name) => JSON.stringify(name)).join(" ");
   throw new TypedError(
@@ -61,16 +59,16 @@ export function itemElement(type: List, item: unknown, index: number): string {
  */
 export function storedElement(type: List, item: unknown, index: number): string {
   if (type.listType === "set") return valueElement(item);
-  return keysElement(type, item, "zero") ?? indexElement(index);
+  return keysElement(type, item) ?? indexElement(index);
 }
 
-function keysElement(type: List, item: unknown, fallback: "default" | "zero"): string | undefined {
+function keysElement(type: List, item: unknown): string | undefined {
   const { keys } = planOf(type);
   const known = isMap(item) ? item : {};
   let text = "";
   for (const key of keys) {
     const given = fieldOf(known, key.name); // Null is a key, too.
-    const value = given === undefined ? (key.default ?? (fallback === "zero" ? key.zero : undefined)) : given;
+    const value = given === undefined ? key.absent : given;
     if (value !== undefined) text += (text === "" ? key.first : key.later) + scalar(value);
   }
   return text === "" ? undefined : `${text}}`;
