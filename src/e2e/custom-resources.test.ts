@@ -143,6 +143,13 @@ test("the life of a definition", async (t) => {
     assert.equal((await apply("two", [{ name: "http", port: 81 }])).status, 409);
   });
 
+  await t.test("patches do not change the kind", async () => {
+    const patch = { apiVersion: "example.com/v2", kind: "Gadget" };
+    const { status, body } = await send("PATCH", `${widgets}/a`, patch, { "content-type": "application/merge-patch+json" });
+    const wrong = 'kind: Invalid value: "Gadget": must be Widget, apiVersion: Invalid value: "example.com/v2": must be example.com/v1';
+    assert.deepEqual([status, body.message], [422, `Gadget.example.com "a" is invalid: [${wrong}]`]);
+  });
+
   await t.test("lists keep the kind of their items", async () => {
     const { body } = await send("GET", widgets);
     assert.equal(body.kind, "WidgetList");

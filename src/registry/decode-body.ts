@@ -197,10 +197,19 @@ const missingKind = "Object 'Kind' is missing";
 
 /** @throws ApiError 422, as upstream's validation of custom resources has it */
 function checkCustomKind(kind: string, { metadata }: KubeObject, expected: ExpectedKind): void {
-  if (expected.schema.custom === undefined || kind === expected.kind) return;
+  if (expected.schema.custom !== undefined) checkCustomType({ kind, metadata }, expected);
+}
+
+/** @param object where it says nothing, it is of the kind @throws ApiError 422, as upstream's validation of custom resources has it */
+export function checkCustomType({ kind, apiVersion, metadata }: Partial<KubeObject>, expected: ExpectedKind): void {
   const errors = new FieldErrors();
-  errors.invalid("kind", kind, `must be ${expected.kind}`);
-  throw invalid(expected.group, kind, metadata.name ?? "", errors.causes);
+  const wanted = formatGroupVersion(expected.group, expected.version);
+  const differs = (given: unknown, own: string): given is string => typeof given === "string" && given !== "" && given !== own;
+  if (differs(kind, expected.kind)) errors.invalid("kind", kind, `must be ${expected.kind}`);
+  const named = typeof apiVersion === "string" && apiVersion !== "" ? parseGroupVersion(apiVersion) : expected;
+  if (named === undefined) return; // Told as of any kind.
+  if (differs(apiVersion, wanted)) errors.invalid("apiVersion", apiVersion, `must be ${wanted}`);
+  if (!errors.empty) throw invalid(named.group, typeof kind === "string" ? kind : "", metadata?.name ?? "", errors.causes);
 }
 
 type Versioned = Pick<ExpectedKind, "group" | "version">;

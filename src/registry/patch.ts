@@ -8,7 +8,7 @@ import { conform, type Decoded, DecodeError, decodeJson } from "../lib/schema/de
 import { encodeObject } from "../lib/schema/encode.ts";
 import type { Catalog, Resolved } from "../resource/contract.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
-import { type ExpectedKind, expectedKind, kindProblem, strictError, toStorageVersion, withMetadata } from "./decode-body.ts";
+import { checkCustomType, type ExpectedKind, expectedKind, kindProblem, strictError, toStorageVersion, withMetadata } from "./decode-body.ts";
 import type { Patched, Patcher } from "./patch/contract.ts";
 import { checkNames } from "./preconditions.ts";
 import { update } from "./update.ts";
@@ -68,7 +68,10 @@ function conformPatched({ document, explain }: Patched, expected: ExpectedKind, 
     throw error;
   }
   const problem = kindChanged(decoded.object, expected, catalog);
-  if (problem !== undefined) throw refusal(problem);
+  if (problem !== undefined) {
+    if (expected.schema.custom !== undefined) checkCustomType(decoded.object, expected);
+    throw refusal(problem);
+  }
   return decoded;
 }
 
