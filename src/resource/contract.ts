@@ -176,7 +176,7 @@ export interface Strategy {
   prepareForStatusUpdate(next: KubeObject, old: KubeObject, context: StrategyContext): void;
   validate(object: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
   validateUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
-  validateStatusUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void;
+  validateStatusUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
   /** Nodes alone are created with the status they report; all other kinds with `isolatesStatus` start without. */
   readonly keepsStatusOnCreate: boolean;
   /** Writes of subresources that show the whole object and change a part of it (`finalize`, `approval`), besides `status` and `scale`. */

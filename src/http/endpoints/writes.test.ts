@@ -192,6 +192,12 @@ conversation("claims: access to devices that others use", [
   ],
   [`POST ${claims}`, { metadata: { name: "b" }, spec: claimed({}) }, 201],
   [`JSON ${claims}/b`, [{ op: "add", path: "/spec/devices/requests/0/exactly/adminAccess", value: true }], 422],
+  [
+    `MERGE ${claims}/b/status`,
+    { status: { allocation: { devices: { results: [{ request: "a", driver: "d", pool: "p", device: "e", adminAccess: true }] } } } },
+    422,
+    `ResourceClaim.resource.k8s.io "b" is invalid: ${needsLabel.replace("spec.devices.requests", "status.allocation.devices.results")}`,
+  ],
   ["MERGE /api/v1/namespaces/n", { metadata: { labels: { "resource.kubernetes.io/admin-access": "true" } } }, 200],
   [`POST ${claims}`, { metadata: { name: "a" }, spec: claimed({ adminAccess: true }) }, 201],
 ]);
