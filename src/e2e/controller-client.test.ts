@@ -13,6 +13,7 @@ const rounds = 2;
 
 const wanted = [
   "envtest installs the definition",
+  "an account with an operator's rights has a token",
   "the leader has a lease",
   "create defaults, and names collide",
   "both versions, by webhook",
@@ -23,6 +24,8 @@ const wanted = [
   "update, with and without the version that is there",
   "apply, and its conflicts",
   "selectors, chunks, deletion of many",
+  "metrics ask who reads them",
+  "the operator's account may do no more",
   "the manager ends",
   "envtest removes the definition",
 ];

@@ -307,4 +307,6 @@ var checks = []check{
 		}
 		return wanted("left", len(bare.Items), 6)
 	}},
+	{"metrics ask who reads them", readMetrics},
+	{"the operator's account may do no more", overstep},
 }

@@ -1,5 +1,6 @@
 // Works with a server as operators do that are built on controller-runtime: envtest installs the definition of boats and serves its conversion, a
-// manager that was elected reconciles them, and a client goes through its verbs. Each line of output is a check and what went wrong with it.
+// manager that was elected, with a service account's few rights, reconciles them, and a client goes through its verbs. Each line of output is a check
+// and what went wrong with it.
 //
 //	go run . KUBECONFIG
 package main
@@ -14,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,6 +27,7 @@ func main() {
 	config, err := clientcmd.BuildConfigFromFlags("", os.Args[1])
 	must(err)
 	config.QPS, config.Burst = 1000, 1000
+	adminConfig = config
 	scheme := runtime.NewScheme()
 	must(clientgoscheme.AddToScheme(scheme))
 	addBoats(scheme)
@@ -46,15 +49,20 @@ func main() {
 	_, err = environment.Start()
 	report("envtest installs the definition", err)
 	must(err)
-	stopManager := runManager(config, scheme, environment.WebhookInstallOptions)
 	direct, err := client.New(config, client.Options{Scheme: scheme})
 	must(err)
+	account, err := operatorAccount(direct, config)
+	report("an account with an operator's rights has a token", err)
+	must(err)
+	stopManager := runManager(account, scheme, environment.WebhookInstallOptions)
 	for _, check := range checks {
 		report(check.what, check.run(direct))
 	}
 	stopManager()
 	report("envtest removes the definition", environment.Stop())
 }
+
+var adminConfig *rest.Config
 
 //go:embed definition.yaml
 var definitionText string

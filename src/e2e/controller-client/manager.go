@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
@@ -22,9 +23,10 @@ const finalizer = "boats.example.com/harbour"
 
 // Runs a manager until the function it returns is called; it has been elected and its caches are filled.
 func runManager(config *rest.Config, scheme *runtime.Scheme, hooks envtest.WebhookInstallOptions) func() {
+	metricsAddress = freeAddress()
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
-		Metrics:                       server.Options{BindAddress: "0"},
+		Metrics:                       server.Options{BindAddress: metricsAddress, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization},
 		LeaderElection:                true,
 		LeaderElectionID:              "harbour",
 		LeaderElectionNamespace:       "default",
