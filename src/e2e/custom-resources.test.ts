@@ -207,3 +207,13 @@ test("the life of a definition", async (t) => {
     assert.deepEqual((await send("GET", widgets)).body.items, []);
   });
 });
+
+test("objects of the whole cluster cannot be selected by namespace", async () => {
+  const { spec } = definition();
+  const names = { plural: "worlds", kind: "World" };
+  const world = { ...definition(), metadata: { name: "worlds.example.com" }, spec: { ...spec, names, scope: "Cluster" } };
+  assert.equal((await send("POST", definitions, world)).status, 201);
+  await eventually(async () => (await send("GET", "/apis/example.com/v1/worlds")).status === 200);
+  const { status, body } = await send("GET", "/apis/example.com/v1/worlds?fieldSelector=metadata.namespace%3Da");
+  assert.deepEqual([status, body.message], [400, "field label not supported: metadata.namespace"]);
+});

@@ -63,7 +63,7 @@ function parse<T>(read: (text: string) => T, text: string): T {
 function checkSelectable({ group, resource, namespaced, strategy, custom }: ResourceDefinition, field: string): void {
   const own = strategy.selectableFields;
   const hasOwn = Object.keys(own).length > 0;
-  if (field === "metadata.name" || (field === "metadata.namespace" && (namespaced || !hasOwn)) || Object.hasOwn(own, field)) return;
+  if (field === "metadata.name" || (field === "metadata.namespace" && (namespaced || (!hasOwn && !custom))) || Object.hasOwn(own, field)) return;
   if (custom || (hasOwn && group !== "batch" && group !== "apps")) throw badRequest(`field label not supported: ${field}`);
   if (hasOwn && group === "batch" && resource === "jobs") throw badRequest(`field label ${JSON.stringify(field)} not supported for Job`);
   throw badRequest(`${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`);
