@@ -101,6 +101,15 @@ test("a job selects its pods by its uid", () => {
   });
 });
 
+test("a job without labels of its own has all of its template's, those of its uid too", () => {
+  const spec = { template: { metadata: { labels: { app: "a" } }, spec: { ...template.spec, restartPolicy: "Never" } } };
+  const { object } = created(job, { metadata: { uid: "u" }, spec });
+  assert.deepEqual(object.metadata.labels, object.spec.template.metadata.labels);
+  assert.equal(object.metadata.labels?.["job-name"], "x");
+  const { object: labelled } = created(job, { metadata: { uid: "u", labels: { own: "1" } }, spec });
+  assert.deepEqual(labelled.metadata.labels, { own: "1" });
+});
+
 test("a daemon set counts the changes of its template", () => {
   const { object } = updated(daemonSet, { spec: { selector, template } }, (next) => {
     next.spec.template.spec.containers[0].image = "i:2";

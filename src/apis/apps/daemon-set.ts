@@ -18,6 +18,7 @@ export const daemonSet = strategy({
     const update = struct(spec, "updateStrategy");
     setAbsent(update, { type: "RollingUpdate" });
     if (update.type === "RollingUpdate") setAbsent(struct(update, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 });
+    setTemplateGeneration(object, templateGeneration(object)); // Here already, so that who writes the object manages the annotation.
   },
   prepareForCreate(object) {
     delete object.status;

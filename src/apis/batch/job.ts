@@ -23,6 +23,7 @@ export const job = strategy({
       backoffLimit: spec.backoffLimitPerIndex === undefined ? 6 : int32Max,
       completionMode: "NonIndexed",
       suspend: false,
+      manualSelector: false,
       podReplacementPolicy: spec.podFailurePolicy ? "Failed" : "TerminatingOrFailed",
     });
     setTemplateDefaults(spec);
@@ -30,7 +31,7 @@ export const job = strategy({
       for (const pattern of items(rule.onPodConditions)) setAbsent(pattern, { status: "True" });
     }
     const labels = spec.template.metadata?.labels;
-    if (labels && Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = { ...labels };
+    if (labels && Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = labels; // Shared until the job has its uid's labels.
   },
   prepareForCreate(object) {
     delete object.status;
@@ -53,12 +54,14 @@ export const job = strategy({
 function selectByUid(object: KubeObject): void {
   const { uid = "", name = "" } = object.metadata;
   const labels = struct(struct(object.spec.template, "metadata"), "labels");
+  const areShared = object.metadata.labels === labels;
   setAbsent(labels, {
     "batch.kubernetes.io/controller-uid": uid,
     "batch.kubernetes.io/job-name": name,
     "controller-uid": uid,
     "job-name": name,
   });
+  if (areShared) object.metadata.labels = { ...labels };
   const matchLabels = struct(struct(object.spec, "selector"), "matchLabels");
   setAbsent(matchLabels, { "batch.kubernetes.io/controller-uid": uid });
 }

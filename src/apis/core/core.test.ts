@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Strategy } from "../../resource/contract.ts";
-import { created, updated } from "../../testing/strategy-driver.ts";
+import { created, testContext, updated } from "../../testing/strategy-driver.ts";
 import { configMap } from "./configmap.ts";
 import { coreEvent, event, eventConversion } from "./event.ts";
 import { namespace } from "./namespace.ts";
+import { persistentVolume } from "./persistent-volume.ts";
 import { pod } from "./pod.ts";
 import { secret } from "./secret.ts";
 import { service } from "./service.ts";
+import { endpointSlice } from "./small-kinds.ts";
 
 const configKey =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
@@ -236,4 +238,29 @@ test("events in both groups are one object", () => {
   };
   assert.deepEqual(eventConversion.fromStorage(structuredClone(stored)), shown);
   assert.deepEqual(eventConversion.toStorage(structuredClone(shown)), stored);
+});
+
+test("a change of labels raises the generation of an endpoint slice", () => {
+  const metadata = { generation: 1, labels: { a: "1" } };
+  const change = (labels: Record<string, string>): unknown =>
+    updated(endpointSlice, { addressType: "IPv4", metadata }, (next) => Object.assign(next.metadata, { labels })).object.metadata.generation;
+  assert.deepEqual([change({ a: "1" }), change({ a: "2" }), change({})], [1, 2, 2]);
+});
+
+test("a volume tells since when it has its phase", () => {
+  const start = "2020-01-01T00:00:00Z"; // The time of the test context.
+  const { object: old } = created(persistentVolume, { spec: {} }, false);
+  assert.deepEqual(old.status, { phase: "Pending", lastPhaseTransitionTime: start });
+  const earlier = "2019-01-01T00:00:00Z";
+  const rows: [status: object, want: string][] = [
+    [{ phase: "Pending" }, earlier],
+    [{ phase: "Bound" }, start],
+    [{ phase: "Bound", lastPhaseTransitionTime: earlier }, start],
+    [{ phase: "Bound", lastPhaseTransitionTime: "2018-01-01T00:00:00Z" }, "2018-01-01T00:00:00Z"],
+  ];
+  for (const [status, want] of rows) {
+    const next = { ...structuredClone(old), status: { ...status } as Record<string, unknown> };
+    persistentVolume.prepareForStatusUpdate(next, { ...old, status: { phase: "Pending", lastPhaseTransitionTime: earlier } }, testContext);
+    assert.equal(next.status.lastPhaseTransitionTime, want);
+  }
 });

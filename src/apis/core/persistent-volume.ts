@@ -1,4 +1,5 @@
 /** PersistentVolume and PersistentVolumeClaim. */
+import { formatTime } from "../../api/clock.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { type Part, setAbsent, struct } from "../fields.ts";
 import { setHostPathDefaults } from "./pod-spec.ts";
@@ -10,8 +11,15 @@ export const persistentVolume = strategy({
     setHostPathDefaults(spec.hostPath);
     if (spec.iscsi) setAbsent(spec.iscsi, { iscsiInterface: "default" });
   },
-  prepareForCreate(object) {
-    object.status = { phase: "Pending" };
+  prepareForCreate(object, { now }) {
+    object.status = { phase: "Pending", lastPhaseTransitionTime: formatTime(now) };
+  },
+  prepareForStatusUpdate(next, old, { now }) {
+    const status = struct(next, "status");
+    const { phase, lastPhaseTransitionTime: before } = old.status ?? {};
+    const given = status.lastPhaseTransitionTime;
+    if (status.phase === phase) setAbsent(status, { lastPhaseTransitionTime: before });
+    else if (given === undefined || given === before) status.lastPhaseTransitionTime = formatTime(now);
   },
 });
 

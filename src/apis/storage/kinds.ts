@@ -10,6 +10,9 @@ export const storageClass = strategy({
 export const csiDriver = strategy({
   isolatesStatus: false,
   hasGeneration: true,
+  prepareForCreate(object) {
+    delete object.metadata.generation; // Upstream counts from the first change on.
+  },
   setDefaults(object) {
     setAbsent(struct(object, "spec"), {
       attachRequired: true,
