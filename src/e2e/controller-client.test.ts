@@ -1,8 +1,10 @@
-/** An operator built on controller-runtime, and envtest with a server that is there: with COXSWAIN_TEST_FULL=1, and Go at hand. */
+/** An operator built on controller-runtime, with a server that is there and with one that envtest starts: with COXSWAIN_TEST_FULL=1, and Go at hand. */
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { startTestServer } from "../testing/start-test-server.ts";
 
@@ -30,20 +32,46 @@ const wanted = [
   "envtest removes the definition",
 ];
 
-test("controller-runtime", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1", timeout: 600_000 }, async () => {
-  const server = await startTestServer();
-  try {
-    const program = join(server.directory, "controller-client");
+const root = join(import.meta.dirname, "../..");
+
+describe("controller-runtime", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1", timeout: 600_000 }, () => {
+  let directory: string;
+  let program: string;
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), "coxswain-test-"));
+    program = join(directory, "controller-client");
     const built = spawnSync("go", ["build", "-o", program, "."], { cwd: join(import.meta.dirname, "controller-client"), stdio: "inherit" });
     assert.equal(built.status, 0);
-    for (let round = 0; round < rounds; round++) {
-      const { stdout } = await promisify(execFile)(program, [server.kubeconfigPath], { timeout: 240_000 });
-      assert.deepEqual(
-        stdout.trimEnd().split("\n"),
-        wanted.map((what) => `${what}: well`),
-      );
-    }
-  } finally {
-    await server.close();
-  }
+  });
+  after(() => rmSync(directory, { recursive: true, force: true }));
+
+  const check = async (args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<void> => {
+    const { stdout } = await promisify(execFile)(program, args, { timeout: 240_000, env: { ...process.env, ...environment } });
+    assert.deepEqual(
+      stdout.trimEnd().split("\n"),
+      wanted.map((what) => `${what}: well`),
+    );
+  };
+
+  test("a server that is there", async (context) => {
+    const server = await startTestServer();
+    context.after(() => server.close());
+    for (let round = 0; round < rounds; round++) await check([server.kubeconfigPath]);
+  });
+
+  test("a server of envtest's own, with the programs of docs/envtest.md", async () => {
+    const assets = join(directory, "assets");
+    mkdirSync(assets);
+    const executable = (name: string, text: string): void => {
+      writeFileSync(join(assets, name), text);
+      chmodSync(join(assets, name), 0o755);
+    };
+    const [apiServer, etcd] = [...readFileSync(join(root, "docs/envtest.md"), "utf8").matchAll(/^```(?:sh|js)\n(.*?)^```$/gms)].map(
+      ([, text]) => text,
+    );
+    executable("kube-apiserver", apiServer as string);
+    executable("etcd", etcd as string);
+    executable("coxswain", `#!/bin/sh\nexec ${process.execPath} ${join(root, "src/main.ts")} "$@"\n`);
+    await check([], { KUBEBUILDER_ASSETS: assets, PATH: `${assets}:${process.env.PATH}` });
+  });
 });

@@ -2,7 +2,9 @@
 // manager that was elected, with a service account's few rights, reconciles them, and a client goes through its verbs. Each line of output is a check
 // and what went wrong with it.
 //
-//	go run . KUBECONFIG
+//	go run . [KUBECONFIG]
+//
+// Without a kubeconfig envtest starts a server itself, from KUBEBUILDER_ASSETS.
 package main
 
 import (
@@ -24,10 +26,6 @@ import (
 
 func main() {
 	ctrl.SetLogger(logr.Discard())
-	config, err := clientcmd.BuildConfigFromFlags("", os.Args[1])
-	must(err)
-	config.QPS, config.Burst = 1000, 1000
-	adminConfig = config
 	scheme := runtime.NewScheme()
 	must(clientgoscheme.AddToScheme(scheme))
 	addBoats(scheme)
@@ -38,17 +36,22 @@ func main() {
 	must(err)
 	defer os.Remove(definition.Name())
 
-	existing := true
+	existing := len(os.Args) > 1
 	environment := &envtest.Environment{
 		UseExistingCluster:    &existing,
-		Config:                config,
 		Scheme:                scheme,
 		CRDInstallOptions:     envtest.CRDInstallOptions{Paths: []string{definition.Name()}, Scheme: scheme, CleanUpAfterUse: true},
 		ErrorIfCRDPathMissing: true,
 	}
-	_, err = environment.Start()
+	if existing {
+		environment.Config, err = clientcmd.BuildConfigFromFlags("", os.Args[1])
+		must(err)
+	}
+	config, err := environment.Start()
 	report("envtest installs the definition", err)
 	must(err)
+	config.QPS, config.Burst = 1000, 1000
+	adminConfig = config
 	direct, err := client.New(config, client.Options{Scheme: scheme})
 	must(err)
 	account, err := operatorAccount(direct, config)
