@@ -25,6 +25,7 @@ import { openWatches } from "./http/endpoints/open-watches.ts";
 import { authorizationFilter } from "./http/filters/authorization.ts";
 import { compressionFilter } from "./http/filters/compression.ts";
 import { impersonationFilter } from "./http/filters/impersonation.ts";
+import { timeoutParameterFilter } from "./http/filters/timeout-parameter.ts";
 import { listen } from "./http/listener/listen.ts";
 import { openRequests } from "./http/open-requests.ts";
 import { cbor } from "./http/representation/cbor.ts";
@@ -124,6 +125,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     filters: [
       metrics.requests.filter,
       ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
+      timeoutParameterFilter,
       audit.filters?.authentication(identify) ?? identify,
       ...(audit.filters === undefined ? [] : [audit.filters.filter]),
       impersonationFilter(authorize, { constrained: gates.enabled("ConstrainedImpersonation"), observer: metrics.impersonation }),

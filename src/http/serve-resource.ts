@@ -4,6 +4,7 @@ import type { RequestAudit } from "../audit/contract.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Resolved, SubresourceDefinition } from "../resource/contract.ts";
+import { isBuiltinGroup } from "../resource/discovery.ts";
 import type { RequestContext } from "./contract.ts";
 import { deprecationWarning } from "./deprecation.ts";
 import { negotiate } from "./representation/negotiate.ts";
@@ -22,7 +23,8 @@ export function serveResource(context: RequestContext, registry: RegistryContext
   const { info, exchange } = context;
   const resolved = registry.catalog.find(info.group, info.version, info.resource);
   if (resolved === undefined || !resolved.version.served) {
-    if (!servesVersion(registry, info.group, info.version)) return pathNotFound(context);
+    if (!servesVersion(registry, info.group, info.version) && !isBuiltinGroup(registry.catalog.definitions(), info.group))
+      return pathNotFound(context);
     throw resourceNotServed();
   }
   context.resolved = resolved;

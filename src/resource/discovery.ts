@@ -33,6 +33,11 @@ export function servedGroups(definitions: readonly ResourceDefinition[]): Served
   return groups;
 }
 
+/** Whether it is one of Kubernetes' own, with a version that is served. */
+export function isBuiltinGroup(definitions: readonly ResourceDefinition[], name: string): boolean {
+  return definitions.some(({ group, custom, versions }) => group === name && !custom && versions.some(({ served }) => served));
+}
+
 /** `/api` */
 export function apiVersions(group: ServedGroup | undefined, addresses: ServerAddresses): object {
   return { kind: "APIVersions", versions: group?.versions.map(({ version }) => version) ?? [], serverAddressByClientCIDRs: addresses };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ApiError } from "../../api/errors.ts";
 import { builtinCatalog } from "../../testing/builtin-catalog.ts";
 import { decodeAnswer } from "../../testing/protobuf-answers.ts";
 import { ask } from "../../testing/request-context.ts";
@@ -215,7 +216,15 @@ for (const [path, accept, start] of refusals) {
   });
 }
 
-for (const path of ["/api/v2", "/apis/example.com", "/apis/apps/v9", "/apis/apps/v1/extra/more", "/apis/constructor"]) {
+for (const path of ["/api/v2", "/api/v1/extra/more", "/apis/apps/v9", "/apis/apps/v1/extra/more"]) {
+  test(`GET ${path} is nowhere in a group that is there`, async () => {
+    const isNotServed = ({ status }: ApiError): boolean =>
+      status.code === 404 && status.message === "the server could not find the requested resource";
+    await assert.rejects(ask(handlerOf(path, discovery), { path }), isNotServed);
+  });
+}
+
+for (const path of ["/apis/example.com", "/apis/example.com/v1", "/apis/constructor"]) {
   test(`GET ${path} is nowhere`, async () => {
     const { status, body } = await ask(handlerOf(path, discovery), { path });
     assert.deepEqual([status, body.toString()], [404, "404 page not found\n"]);

@@ -1,7 +1,7 @@
 /** Discovery: what this server serves. Source: upstream's discovery and aggregated discovery; resource-api §4.4 for the choice of a form. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { methodNotAllowed, notAcceptable } from "../../api/errors.ts";
+import { methodNotAllowed, notAcceptable, resourceNotServed } from "../../api/errors.ts";
 import { indentJson } from "../../lib/json/indent.ts";
 import type { Catalog } from "../../resource/contract.ts";
 import {
@@ -10,6 +10,7 @@ import {
   apiGroupList,
   apiResourceList,
   apiVersions,
+  isBuiltinGroup,
   type ServedGroup,
   type ServerAddresses,
   servedGroups,
@@ -81,9 +82,15 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
   };
   const answer = (context: RequestContext, key: string, make: () => object | undefined): void => {
     const found = document(key, make);
-    if (found === undefined) return pathNotFound(context);
+    if (found === undefined) return nowhere(context);
     if (context.exchange.method !== "GET") return sendMethodNotAllowed(context);
     sendPlain(context, found);
+  };
+  // Below a group of its own upstream's router answers, elsewhere nobody is there to.
+  const nowhere = (context: RequestContext): void => {
+    const [prefix, group = ""] = segmentsOf(context);
+    if (prefix === "api" || (group !== "" && isBuiltinGroup(catalog.definitions(), group))) throw resourceNotServed();
+    pathNotFound(context);
   };
   const answerList = (context: RequestContext, key: string, plain: () => object, aggregated: () => readonly ServedGroup[]): void => {
     const encoding = context.exchange.method === "GET" ? negotiateAggregated(outsideGroups(context)) : undefined;
@@ -99,7 +106,7 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
     api(context) {
       refresh();
       const [, version, ...rest] = segmentsOf(context);
-      if (rest.length > 0) return pathNotFound(context);
+      if (rest.length > 0) return nowhere(context);
       if (version !== undefined) return answer(context, `/api/${version}`, () => resources("", version));
       const core = find("");
       answerList(
@@ -112,7 +119,7 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
     apis(context) {
       refresh();
       const [, group, version, ...rest] = segmentsOf(context);
-      if (rest.length > 0) return pathNotFound(context);
+      if (rest.length > 0) return nowhere(context);
       if (group === undefined) return answerList(context, "/apis", () => apiGroupList(named(), addresses()), named);
       if (version !== undefined) return answer(context, `/apis/${group}/${version}`, () => (group === "" ? undefined : resources(group, version)));
       answer(context, `/apis/${group}`, () => {
