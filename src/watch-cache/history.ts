@@ -31,17 +31,31 @@ export async function readHistory(source: HistorySource, range: HistoryRange): P
   }
 }
 
+interface Log {
+  readonly events: LogEvent[];
+  /** The state before the first event of each key, where the store had it at hand. */
+  readonly before: Map<string, Stored>;
+}
+
 /** What the store logged between the two revisions. */
-function readLog({ storage, prefix }: HistorySource, { after, to, bytesMax }: HistoryRange): Promise<LogEvent[] | undefined> {
+function readLog({ storage, prefix }: HistorySource, { after, to, bytesMax }: HistoryRange): Promise<Log | undefined> {
   return new Promise((resolve, reject) => {
-    const found: LogEvent[] = [];
+    const found: Log = { events: [], before: new Map() };
+    const keys = new Set<string>();
     let bytes = 0;
+    const take = (event: LogEvent): void => {
+      found.events.push(event);
+      bytes += event.value.length;
+      if (keys.has(event.key)) return;
+      keys.add(event.key);
+      const before = event.previous?.(); // Now: the store may drop it as soon as the event is delivered.
+      if (before !== undefined) found.before.set(event.key, before);
+    };
     const log = storage.log(prefix, after, {
       events(batch) {
         for (const event of batch) {
           if (event.revision > to) return finish(found);
-          found.push(event);
-          bytes += event.value.length;
+          take(event);
         }
         if (bytes > bytesMax) {
           log.close();
@@ -53,22 +67,22 @@ function readLog({ storage, prefix }: HistorySource, { after, to, bytesMax }: Hi
       },
       end: (error) => (error === undefined ? resolve(undefined) : reject(error)),
     });
-    const finish = (events: LogEvent[]): void => {
+    const finish = (whole: Log): void => {
       log.close();
-      resolve(events);
+      resolve(whole);
     };
   });
 }
 
 /** Adds to each event the state before it: that of the event before on the same key, or of the store where there is none. */
-async function eventsOf(log: readonly LogEvent[], { storage, entryOf }: HistorySource, { after }: HistoryRange): Promise<CacheEvent[]> {
+async function eventsOf(log: Log, { storage, entryOf }: HistorySource, { after }: HistoryRange): Promise<CacheEvent[]> {
   const states = new Map<string, Entry | undefined>();
   const events: CacheEvent[] = [];
-  for (const [index, event] of log.entries()) {
+  for (const [index, event] of log.events.entries()) {
     if (index % atOnceMax === atOnceMax - 1) await new Promise((resolve) => setImmediate(resolve));
     const { type, key, revision, value, seal } = event;
     if (!states.has(key)) {
-      const before = event.previousRevision === 0 ? undefined : (event.previous?.() ?? (await storage.get(key, after)));
+      const before = event.previousRevision === 0 ? undefined : (log.before.get(key) ?? (await storage.get(key, after)));
       states.set(key, before && entryOf(before));
     }
     const previous = states.get(key);
