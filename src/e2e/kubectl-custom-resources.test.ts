@@ -121,7 +121,7 @@ const steps: readonly Step[] = [
   ["apply -f strange.yaml", /strict decoding error: unknown field "spec\.colr"$/, 1],
   ["create -f strange.yaml --dry-run=server", /unknown field "spec\.colr"$/, 1],
   ["replace -f a.yaml", "widget.example.com/a replaced"],
-  ["delete wd a --cascade=foreground", 'widget.example.com "a" deleted'],
+  ["delete wd a --cascade=foreground", /^widget\.example\.com "a" deleted( from default namespace)?$/],
   ["apply -f a.yaml", "widget.example.com/a created"],
   ["delete -f crd.yaml", 'customresourcedefinition.apiextensions.k8s.io "widgets.example.com" deleted'],
   ["get wd", /the server (doesn't have a resource type "wd"|could not find the requested resource)/, 1],
