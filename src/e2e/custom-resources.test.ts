@@ -123,6 +123,11 @@ test("the life of a definition", async (t) => {
     assert.deepEqual([status.status, status.body.status, status.body.metadata.generation], [200, { size: 4 }, 2]);
     const scale = await send("GET", `${widgets}/a/scale`);
     assert.deepEqual([scale.body.spec, scale.body.status], [{ replicas: 5 }, { replicas: 4 }]);
+    const { uid } = scale.body.metadata;
+    const another = await send("PUT", `${widgets}/a/scale`, { ...scale.body, metadata: { ...scale.body.metadata, uid: "another" } });
+    const wrong = `Precondition failed: UID in precondition: another, UID in object meta: ${uid}`;
+    const told = `StorageError: invalid object, Code: 4, Key: /registry/example.com/widgets/default/a, ResourceVersion: 0, AdditionalErrorMsg: ${wrong}`;
+    assert.deepEqual([another.status, another.body.message], [409, `Operation cannot be fulfilled on widgets.example.com "a": ${told}`]);
   });
 
   await t.test("patches: merge and apply, not strategic", async () => {

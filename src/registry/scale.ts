@@ -11,7 +11,7 @@ import type { RegistryContext, WriteRequest } from "./contract.ts";
 import { requestVersion, scaleContext } from "./managed-fields/merge-context.ts";
 import { parentEntries, type ReplicasPaths, scaleEntries } from "./managed-fields/scale.ts";
 import { setEntries, trackScale } from "./managed-fields/track.ts";
-import { checkNames } from "./preconditions.ts";
+import { checkNames, checkUid } from "./preconditions.ts";
 import { storedResource, storeOf } from "./resource-names.ts";
 import { update } from "./update.ts";
 
@@ -105,14 +105,18 @@ function replicasPaths({ definition }: Resource): ReplicasPaths {
 }
 
 function checkScale(resource: Resource, object: KubeObject, scale: KubeObject): void {
-  const { name = "", uid = "" } = object.metadata;
+  const { name = "", namespace = "", uid = "" } = object.metadata;
   const wantedUid = scale.metadata.uid ?? "";
+  if (resource.definition.custom) {
+    // All else is validated with the object, which tells of replicas by its own path.
+    checkUid(resource, storeOf(resource).keyOf(namespace, name), name, wantedUid, uid);
+    return;
+  }
   if (wantedUid !== "" && wantedUid !== uid) {
     const { group, resource: plural } = storedResource(resource);
     const why = `Precondition failed: UID in precondition: ${wantedUid}, UID in object meta: ${uid}`;
     throw conflict({ group, resource: `${plural}/scale` }, name, why);
   }
-  if (resource.definition.custom) return; // The object is validated, with its new replicas, and tells of them by its own path.
   const errors = new FieldErrors();
   validateObjectMeta(scale.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
   const replicas = Number(scale.spec?.replicas ?? 0);
