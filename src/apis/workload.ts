@@ -8,19 +8,22 @@ import { isEmptySelector, selects, validateLabelSelector } from "./label-selecto
 export interface WorkloadRules {
   /** The kind's word in messages, such as `deployment`. */
   readonly noun: string;
+  /** Its absence is not told by itself then: a selector that is absent selects nothing, the template neither. */
+  readonly selectorMayBeAbsent?: boolean;
 }
 
-export function validateWorkload(object: KubeObject, { noun }: WorkloadRules, errors: FieldErrors): void {
+export function validateWorkload(object: KubeObject, { noun, selectorMayBeAbsent = false }: WorkloadRules, errors: FieldErrors): void {
   const { spec } = object;
   checkNonNegative(spec.replicas, "spec.replicas", errors);
   const { selector } = spec;
-  if (selector === undefined || selector === null) errors.required("spec.selector");
-  else {
+  const isAbsent = selector === undefined || selector === null;
+  if (isAbsent && !selectorMayBeAbsent) errors.required("spec.selector");
+  if (!isAbsent) {
     validateLabelSelector(selector, "spec.selector", errors);
     if (isEmptySelector(selector)) errors.invalid("spec.selector", selector, `empty selector is invalid for ${noun}`);
   }
-  const labels = spec.template.metadata?.labels ?? {};
-  if (selector && !isEmptySelector(selector) && !selects(selector, labels)) {
+  const labels = spec.template.metadata?.labels ?? null;
+  if (isAbsent || (!isEmptySelector(selector) && !selects(selector, labels ?? {}))) {
     errors.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`");
   }
   validateTemplate(spec.template, "spec.template", errors);

@@ -65,7 +65,51 @@ for (const [what, kind, spec, want] of defaultRows) {
 }
 
 const problemRows: [what: string, kind: Strategy, spec: Record<string, unknown>, want: string[]][] = [
-  ["deployment without a selector", deployment, { template }, ["spec.selector: Required value"]],
+  [
+    "deployment without a selector",
+    deployment,
+    { template },
+    ["spec.selector: Required value", 'spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`'],
+  ],
+  [
+    "daemon set without a selector",
+    daemonSet,
+    { template: { spec: template.spec } },
+    ["spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`"],
+  ],
+  [
+    "deployment of another type",
+    deployment,
+    { selector, template, strategy: { type: "Bad" } },
+    ['spec.strategy: Unsupported value: {"Type":"Bad","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"'],
+  ],
+  [
+    "deployment that cannot roll",
+    deployment,
+    { selector, template, strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 0 } } },
+    ["spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0"],
+  ],
+  [
+    "deployment with odd percentages",
+    deployment,
+    { selector, template, strategy: { rollingUpdate: { maxUnavailable: "101%", maxSurge: "x%" } } },
+    [
+      "spec.strategy.rollingUpdate.maxSurge: Invalid value: \"x%\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+      'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
+    ],
+  ],
+  [
+    "daemon set with both numbers",
+    daemonSet,
+    { selector, template, updateStrategy: { rollingUpdate: { maxUnavailable: 1, maxSurge: "10%" } } },
+    ['spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "10%": may not be set when maxUnavailable is non-zero'],
+  ],
+  [
+    "daemon set with neither number",
+    daemonSet,
+    { selector, template, updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
+    ["spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0"],
+  ],
   [
     "deployment that does not select its template",
     deployment,

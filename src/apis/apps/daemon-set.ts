@@ -1,10 +1,12 @@
 /** DaemonSet. */
+import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { setTemplateDefaults } from "../core/pod-template.ts";
-import { setAbsent, struct } from "../fields.ts";
+import { checkNonNegative, setAbsent, struct } from "../fields.ts";
 import { checkSelectorUnchanged, validateWorkload } from "../workload.ts";
+import { validateDaemonSetRollingUpdate } from "./rolling-update.ts";
 
 /** Counts the changes of the template; an annotation since the field was retired. */
 const generationAnnotation = "deprecated.daemonset.template.generation";
@@ -28,12 +30,23 @@ export const daemonSet = strategy({
     const changed = !deepEqual(next.spec.template, old.spec.template);
     setTemplateGeneration(next, templateGeneration(old) + (changed ? 1 : 0));
   },
-  validate: (object, errors) => validateWorkload(object, { noun: "daemonset" }, errors),
+  validate,
   validateUpdate(next, old, errors) {
-    validateWorkload(next, { noun: "daemonset" }, errors);
+    validate(next, errors);
     checkSelectorUnchanged(next, old, errors);
   },
 });
+
+function validate(object: KubeObject, errors: FieldErrors): void {
+  validateWorkload(object, { noun: "daemonset", selectorMayBeAbsent: true }, errors);
+  const { minReadySeconds, updateStrategy, revisionHistoryLimit } = object.spec;
+  checkNonNegative(minReadySeconds, "spec.minReadySeconds", errors);
+  const { type, rollingUpdate = null } = updateStrategy;
+  if (type === "RollingUpdate") validateDaemonSetRollingUpdate(rollingUpdate, "spec.updateStrategy.rollingUpdate", errors);
+  else if (type !== "OnDelete")
+    errors.notSupported("spec.updateStrategy", { Type: type, RollingUpdate: rollingUpdate }, ["RollingUpdate", "OnDelete"]); // In Go's words.
+  checkNonNegative(revisionHistoryLimit, "spec.revisionHistoryLimit", errors);
+}
 
 function templateGeneration(object: KubeObject): number {
   const value = Number(object.metadata.annotations?.[generationAnnotation] ?? 0);
