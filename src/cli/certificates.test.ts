@@ -20,7 +20,7 @@ async function inDirectory(run: (directory: string) => Promise<void>): Promise<v
 }
 
 test("the CA signs the others; each says what it is for, until when, and names what it must", async () => {
-  const { ca, serving, admin } = createCertificates({ now: start, names });
+  const { ca, serving, admin } = await createCertificates({ now: start, names });
   const [authority, server, client] = [ca, serving, admin].map(({ cert }) => new X509Certificate(cert)) as [
     X509Certificate,
     X509Certificate,
@@ -59,14 +59,14 @@ const laterRows: [
   ["the CA's key is gone", (directory) => rmSync(join(directory, "ca.key")), {}, []],
   [
     "a key of another certificate, left by a start that was killed",
-    (directory) => writeFileSync(join(directory, "apiserver.key"), createCertificates({ now: start, names }).serving.key),
+    async (directory) => writeFileSync(join(directory, "apiserver.key"), (await createCertificates({ now: start, names })).serving.key),
     {},
     ["ca", "admin"],
   ],
   [
     "a certificate of another CA",
-    (directory) => {
-      const { admin } = createCertificates({ now: start, names });
+    async (directory) => {
+      const { admin } = await createCertificates({ now: start, names });
       writeFileSync(join(directory, "admin.key"), admin.key);
       writeFileSync(join(directory, "admin.crt"), admin.cert);
     },

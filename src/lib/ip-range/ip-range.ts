@@ -1,5 +1,5 @@
 /** A range of addresses in CIDR form, either family, counted from its first address. */
-import { isIP, isIPv4 } from "node:net";
+import { isIP } from "node:net";
 
 export interface IpRange {
   readonly family: "IPv4" | "IPv6";
@@ -40,14 +40,8 @@ export function lastIndex({ family, size }: IpRange): number {
   return family === "IPv4" ? size - 2 : size - 1;
 }
 
-/** Four bytes, or sixteen. @param address of either family */
-export function addressBytes(address: string): Buffer {
-  const digits = isIPv4(address) ? 8 : 32;
-  return Buffer.from(toValue(address).toString(16).padStart(digits, "0"), "hex");
-}
-
 function toValue(address: string): bigint {
-  return isIPv4(address) ? joined(address.split(".").map(Number), 8n) : joined(groupsOf(address), 16n);
+  return isIP(address) === 4 ? joined(address.split(".").map(Number), 8n) : joined(groupsOf(address), 16n);
 }
 
 const joined = (parts: readonly number[], bits: bigint): bigint => parts.reduce((value, part) => (value << bits) | BigInt(part), 0n);
