@@ -30,14 +30,14 @@ const turnsMax = 100;
 export function garbageCollector({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
   const followers = new Map<string, KindFollower>();
   let generation: number | undefined;
-  let sweepsWanted = new Set<Sweep>([looksAtAll]);
+  let sweepWanted: Sweep = new Set([everything]);
   let sweeping = false;
   let started = false;
   let stopped = false;
   let cancelTick = (): void => {};
 
   const look = (key: string): void => {
-    if (started && !queue.add(key)) sweepsWanted.add(looksAtAll);
+    if (started && !queue.add(key)) sweepWanted.add(everything);
   };
   const graph = openGraph(look);
   const misplaced = misplacedOwners({ registry, logger });
@@ -64,14 +64,14 @@ export function garbageCollector({ registry, logger }: { readonly registry: Regi
     for (const [prefix, kind] of kinds) {
       if (followers.has(prefix)) continue;
       const relisted = (): void => {
-        sweepsWanted.add(looksAtAll);
+        sweepWanted.add(everything);
       };
       const follower = follow({ kind, graph, clock: registry.clock, logger, relisted });
       followers.set(prefix, follower);
       // Objects of it that were made and deleted before now were seen by nobody, but perhaps by their dependents.
-      void follower.tried.then(() => sweepsWanted.add(looksAtOwned(kind)));
+      void follower.tried.then(() => sweepWanted.add(ownedBy(kind.target.resource.definition)));
     }
-    sweepsWanted.add(looksAtParked);
+    sweepWanted.add(parked);
   };
 
   const caughtUp = sharedRun(async (): Promise<boolean> => {
@@ -88,23 +88,22 @@ export function garbageCollector({ registry, logger }: { readonly registry: Regi
     return true;
   });
 
-  const sweep = async (wanted: ReadonlySet<Sweep>): Promise<void> => {
-    const sweeps = wanted.has(looksAtAll) ? [looksAtAll] : [...wanted];
+  const sweep = async (wanted: Sweep): Promise<void> => {
     let looked = 0;
     for (const node of graph.nodes()) {
       const { key } = node;
       if (++looked % pieceMax === 0) await new Promise(setImmediate);
-      if (!sweeps.some((looksAt) => looksAt(node))) continue;
+      if (!isIn(wanted, node)) continue;
       while (!stopped && !queue.add(key)) await new Promise<void>((resolve) => registry.clock.after(tickMs, resolve));
       if (stopped) return;
     }
   };
   const sweepIfWanted = (): void => {
-    const sweeps = sweepsWanted;
-    if (sweeps.size === 0 || sweeping || !started) return;
-    sweepsWanted = new Set();
+    const wanted = sweepWanted;
+    if (wanted.size === 0 || sweeping || !started) return;
+    sweepWanted = new Set();
     sweeping = true;
-    void sweep(sweeps).finally(() => {
+    void sweep(wanted).finally(() => {
       sweeping = false;
     });
   };
@@ -133,18 +132,19 @@ export function garbageCollector({ registry, logger }: { readonly registry: Regi
   };
 }
 
-/** Objects of the graph that are to be looked at. */
-type Sweep = (node: Node) => boolean;
+/** Objects of the graph that are to be looked at: {@link everything}, those {@link parked}, or what {@link ownedBy} names. */
+type Sweep = Set<string>;
 
 /** Something may have been missed. */
-const looksAtAll: Sweep = () => true;
-
+const everything = "everything";
 /** Those of unknown owners: kinds have changed. */
-const looksAtParked: Sweep = ({ parked }) => parked;
+const parked = "parked";
+/** Those with an owner of the kind. */
+const ownedBy = ({ group, kind }: { readonly group: string | undefined; readonly kind: string }): string => `${group}/${kind}`;
 
-function looksAtOwned({ target }: FollowedKind): Sweep {
-  const { group, kind } = target.resource.definition;
-  return ({ meta }) => meta.owners.some((owner) => owner.kind === kind && parseGroupVersion(owner.apiVersion)?.group === group);
+function isIn(sweep: Sweep, node: Node): boolean {
+  if (sweep.has(everything) || (node.parked && sweep.has(parked))) return true;
+  return node.meta.owners.some(({ apiVersion, kind }) => sweep.has(ownedBy({ group: parseGroupVersion(apiVersion)?.group, kind })));
 }
 
 /** What fails may fail for many at once: one line a second tells. */
