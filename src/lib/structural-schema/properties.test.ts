@@ -138,3 +138,15 @@ holds("what is unchanged and known is let pass", (source, data) => {
   valueValidator(source).validateUpdate(correlation, "", errors);
   if (correlation.isUnchanged) assert.deepEqual(errors.causes, []);
 });
+
+test("of very many errors the first are told, each once", () => {
+  const schema = new ValueSchema({ type: "array", items: { type: "integer" } }, "request");
+  const errors = explain(
+    Array.from({ length: 50_000 }, () => "x"),
+    schema,
+    undefined,
+  );
+  assert.equal(errors.length, 10_000);
+  assert.equal(new Set(errors.map(({ message }) => message)).size, 10_000);
+  assert.equal(errors.at(-1)?.path, "[9999]");
+});

@@ -26,17 +26,32 @@ export interface ValueError {
   readonly message: string;
 }
 
+/** So many are told, at the most: a body of 3 MiB may have a million. Upstream tells all. */
+const errorsMax = 10_000;
+/** From here on they are found by a set. */
+const manyErrors = 16;
+
 /** Errors, and how much was right: of several schemas none of which fits, the one that fits best is told about. */
 class Findings {
   readonly errors: ValueError[] = [];
   matches = 0;
+  /** Of the errors, once there are many. */
+  #messages: Set<string> | undefined;
 
   get isValid(): boolean {
     return this.errors.length === 0;
   }
 
   add(error: ValueError): void {
-    if (!this.errors.some(({ message }) => message === error.message)) this.errors.push(error);
+    if (this.errors.length >= errorsMax || this.#has(error.message)) return;
+    this.errors.push(error);
+    this.#messages?.add(error.message);
+  }
+
+  #has(wanted: string): boolean {
+    if (this.errors.length < manyErrors) return this.errors.some(({ message }) => message === wanted);
+    this.#messages ??= new Set(this.errors.map(({ message }) => message));
+    return this.#messages.has(wanted);
   }
 
   merge(other: Findings): void {
