@@ -25,7 +25,7 @@ export type Granular = { readonly form: "map"; readonly type: MapLike } | { read
 export type MapLike = Struct | MapType | undefined;
 
 /** Types whose content is merged by what it looks like: maps by key, the rest as a whole. */
-const deducedDefinitions = new Set(["io.k8s.apimachinery.pkg.runtime.RawExtension", "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1", ""]);
+const deducedDefinitions = new Set(["io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1", ""]);
 
 /** The type of what no schema describes. */
 export const deduced: Type = { kind: "any", definition: "" };
