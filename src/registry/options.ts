@@ -68,7 +68,7 @@ function throwInvalidOptions(kind: string, errors: FieldErrors): void {
 }
 
 /** As upstream reads a boolean: present means true unless it says `false` or `0`. */
-function readBoolean(query: URLSearchParams, name: string): boolean | undefined {
+export function readBoolean(query: URLSearchParams, name: string): boolean | undefined {
   const value = query.get(name);
   return value === null ? undefined : value !== "0" && value.toLowerCase() !== "false";
 }

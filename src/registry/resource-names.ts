@@ -5,9 +5,9 @@ import type { GroupResource } from "../api/object.ts";
 import type { Resource, ResourceStore } from "../resource/contract.ts";
 import { UnreadableObjects } from "../watch-cache/unreadable.ts";
 
-/** The resource as its store is named: events of either group are `events`. */
-export function storedResource({ definition, store }: Resource): GroupResource {
-  return { group: store?.form.group ?? definition.group, resource: definition.resource };
+/** The resource as refusals name it. */
+export function storedResource({ definition }: Resource): GroupResource {
+  return { group: definition.group, resource: definition.resource };
 }
 
 /** Deletion preconditions name the kind where other errors name the resource. */

@@ -1,6 +1,6 @@
 /** `binding`: a scheduler's word that a pod shall run on a node. Source: the pod registry's binding storage. */
 import { formatTime } from "../../api/clock.ts";
-import { badRequest, conflict, invalid, notFound } from "../../api/errors.ts";
+import { badRequest, conflict, notFound, plainError } from "../../api/errors.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { commitWithRetry } from "../../registry/commit.ts";
@@ -14,12 +14,12 @@ const binding = { group: "", resource: "pods/binding" };
 /**
  * Sets the node of a pod that has none.
  * @param body a core/v1 Binding; its name is the pod's
- * @throws ApiError 400 when it names another pod, 404, 409 when the pod goes away or has a node, 422
+ * @throws ApiError 400 when it names another pod, 404, 409 when the pod goes away or has a node, 500 when it names no node
  */
 export async function bindPod(registry: RegistryContext, request: WriteRequest, body: KubeObject): Promise<void> {
   const name = request.name || (body.metadata.name ?? "");
   if (body.metadata.name !== undefined && body.metadata.name !== name) throw badRequest("name in URL does not match name in Binding object");
-  checkTarget(body, name);
+  checkTarget(body);
   const resource = registry.catalog.findResource("", "pods") as Resource;
   const { namespace, dryRun } = request;
   await commitWithRetry(registry, { resource, namespace, name, dryRun }, (existing) => {
@@ -30,11 +30,13 @@ export async function bindPod(registry: RegistryContext, request: WriteRequest, 
   });
 }
 
-function checkTarget({ target }: KubeObject, name: string): void {
+function checkTarget({ target }: KubeObject): void {
   const errors = new FieldErrors();
   if ((target?.kind ?? "") !== "" && target.kind !== "Node") errors.notSupported("target.kind", target.kind, ["Node", "<empty>"]);
   if ((target?.name ?? "") === "") errors.required("target.name");
-  if (!errors.empty) throw invalid("", "Binding", name, errors.causes);
+  if (errors.empty) return;
+  const problems = errors.causes.map(({ field, message }) => `${field}: ${message}`);
+  throw plainError(problems.length === 1 ? (problems[0] as string) : `[${problems.join(", ")}]`); // No 422: upstream makes no Status of them.
 }
 
 function assign(pod: KubeObject, { metadata, target }: KubeObject, now: number): void {

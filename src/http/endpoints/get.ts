@@ -1,5 +1,7 @@
+import { badRequest } from "../../api/errors.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { getEntry } from "../../registry/get.ts";
+import { readBoolean } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendEntry } from "../representation/object.ts";
@@ -10,8 +12,14 @@ export async function getObject(context: RequestContext, _registry: RegistryCont
   if (context.info.subresource === "scale") return getScale(context);
   const { info, resolved } = context;
   const { resource } = resolved as Resolved;
+  checkNoExport(info.query);
   const request = { namespace: namespaceOf(context), name: info.name, resourceVersion: info.query.get("resourceVersion") ?? "" };
   await sendEntry(context, await getEntry(resource, request), 200);
+}
+
+/** @throws ApiError 400 */
+function checkNoExport(query: URLSearchParams): void {
+  if (readBoolean(query, "export") === true) throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
 }
 
 /** Empty for resources of the cluster, also for namespaces, whose path has one. */
