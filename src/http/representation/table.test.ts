@@ -189,6 +189,7 @@ describe("tables of stored objects", () => {
     const table = parse(tableOfObject(object, resolved, { version: "v1", includeObject: "Object" }, now));
     assert.deepEqual(table.metadata, { resourceVersion: "" });
     assert.deepEqual(table.rows[0].cells, ["dry", 0, "<unknown>"]);
+    assert.deepEqual(table.metadata, {});
     assert.equal(table.rows[0].object.kind, "ConfigMap");
   });
 });

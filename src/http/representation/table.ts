@@ -76,7 +76,8 @@ export function tableBookmark(object: KubeObject, resolved: Resolved, form: Tabl
 /** An object that is not stored. @param object in the storage version; used up */
 export function tableOfObject(object: KubeObject, resolved: Resolved, form: TableForm, now: number): Buffer {
   const columns = columnsOf(resolved);
-  const meta = { resourceVersion: object.metadata.resourceVersion ?? "" };
+  const { resourceVersion } = object.metadata;
+  const meta = resourceVersion === undefined ? {} : { resourceVersion };
   const head = headAt(rowHead(object, resolved, columns), now);
   return encodeTable([encodeRow(head, () => encodeAtVersion(object, resolved), form, resolved.resource.definition)], columns, form, meta);
 }
@@ -115,7 +116,7 @@ function headsOf(resolved: Resolved): MessageCache<RowHead> {
 /** Of the entries, and of the heads, of which one takes as much as a fifth of its entry. */
 const headBytesMax = 16 << 20;
 
-function encodeTable(rows: Iterable<readonly Buffer[]>, columns: readonly Column[] | undefined, form: TableForm, meta: ListMeta): Buffer {
+function encodeTable(rows: Iterable<readonly Buffer[]>, columns: readonly Column[] | undefined, form: TableForm, meta: Partial<ListMeta>): Buffer {
   return Buffer.concat([...partsOf(rows, columns, form, meta)]);
 }
 
@@ -124,7 +125,7 @@ function* partsOf(
   rows: Iterable<readonly Buffer[]>,
   columns: readonly Column[] | undefined,
   { version }: TableForm,
-  meta: ListMeta,
+  meta: Partial<ListMeta>,
 ): Generator<Buffer> {
   const definitions = columns === undefined ? "null" : `[${columns.map(encodeColumn).join(",")}]`;
   yield Buffer.from(
