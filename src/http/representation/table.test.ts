@@ -187,9 +187,8 @@ describe("tables of stored objects", () => {
     const { resolved } = await find("", "configmaps", "a");
     const object = { metadata: { name: "dry" }, data: {} };
     const table = parse(tableOfObject(object, resolved, { version: "v1", includeObject: "Object" }, now));
-    assert.deepEqual(table.metadata, { resourceVersion: "" });
-    assert.deepEqual(table.rows[0].cells, ["dry", 0, "<unknown>"]);
     assert.deepEqual(table.metadata, {});
+    assert.deepEqual(table.rows[0].cells, ["dry", 0, "<unknown>"]);
     assert.equal(table.rows[0].object.kind, "ConfigMap");
   });
 });
