@@ -191,3 +191,16 @@ test("another schema is another fingerprint", () => {
   assert.notEqual(schema.custom?.fingerprint, other.custom?.fingerprint);
   assert.equal(schema.custom?.fingerprint, schemaOf(structuredClone(widget)).custom?.fingerprint);
 });
+
+const manyRows: [what: string, spec: Record<string, unknown>][] = [
+  ["unknown fields", Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`nope${index}`, 1]))],
+  ["doubled items", { set: Array.from({ length: 1000 }, () => "x") }],
+];
+for (const [what, spec] of manyRows) {
+  test(`applies name a hundred ${what}`, () => {
+    assert.throws(
+      () => validateIntent({ spec }, schema),
+      (error: Error) => error.message.split("\n").length === 101,
+    );
+  });
+}

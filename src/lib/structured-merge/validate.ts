@@ -60,7 +60,7 @@ function checkList(value: unknown, type: Type & { kind: "list" }, path: readonly
   for (const [index, item] of value.entries()) {
     const element = elementOf(item, index);
     if (element === undefined) return;
-    if (seen.has(element)) problems.push(`${formatPath(path)}${doubled}${formatPath([element])}`);
+    if (seen.has(element)) add(problems, `${formatPath(path)}${doubled}${formatPath([element])}`);
     seen.add(element);
     check(item, type.items, [...path, element], problems);
   }
@@ -114,7 +114,11 @@ function checkScalar(value: unknown, kind: string, path: readonly string[], prob
 }
 
 function tell(problems: string[], path: readonly string[], problem: string): void {
-  problems.push(path.length === 0 ? problem : `${formatPath(path)}: ${problem}`);
+  add(problems, path.length === 0 ? problem : `${formatPath(path)}: ${problem}`);
+}
+
+function add(problems: string[], problem: string): void {
+  if (problems.length < problemsMax) problems.push(problem);
 }
 
 function goType(value: unknown): string {
