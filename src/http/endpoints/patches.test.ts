@@ -129,6 +129,7 @@ const idle: readonly (readonly [request: string, body: unknown])[] = [
     ],
   ],
   [`STRATEGIC ${maps}/a`, { data: { k: "v" } }],
+  [`STRATEGIC ${maps}/a`, { kind: "Secret", apiVersion: "v2" }],
   [`STRATEGIC ${maps}/a`, { data: { $patch: "replace", j: "w", k: "v" } }],
   [`STRATEGIC ${pods}/p`, { spec: { containers: [{ name: "c", image: "i" }] } }],
   [`STRATEGIC ${pods}/p`, { spec: { containers: [{ name: "gone", $patch: "delete" }] } }],

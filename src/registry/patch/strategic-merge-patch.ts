@@ -14,10 +14,19 @@ export function strategicMergePatcher(body: Buffer): Patcher {
     createsMissing: false,
     apply({ current, schema }): Patched {
       const { value, duplicates } = readPatch(body);
-      const document = applyPatch(current as object, value, schema);
+      const document = keepType(applyPatch(current as object, value, schema), current as object);
       return { document, problems: duplicates, describe: () => formatGoValue(value), explain: inConverterWords };
     },
   };
+}
+
+/** Upstream patches the fields of a Go type, which no text in `kind` or `apiVersion` turns into another. */
+function keepType(document: unknown, current: object): unknown {
+  if (typeof document !== "object" || document === null) return document;
+  for (const field of ["kind", "apiVersion"]) {
+    if (typeof Reflect.get(document, field) === "string") Reflect.set(document, field, Reflect.get(current, field));
+  }
+  return document;
 }
 
 /** @throws ApiError 400 when it is no object */
