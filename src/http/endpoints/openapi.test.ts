@@ -243,7 +243,7 @@ const negotiated: [path: string, accept: string, status: number, type: string | 
   ["/openapi/v3/version", v3Protobuf, 200, v3Protobuf],
   ["/openapi/v3/version", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf", 200, v3Protobuf],
   ["/openapi/v3/version", "text/html", 406, undefined],
-  ["/openapi/v3/none/v9", "*/*", 200, undefined],
+  ["/openapi/v3/none/v9", "*/*", 404, undefined],
 ];
 for (const [path, accept, status, type] of negotiated) {
   test(`${path} as ${accept}: ${status}`, async () => {

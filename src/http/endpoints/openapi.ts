@@ -100,8 +100,8 @@ export function createOpenApi({ catalog, cbor = false, enums = true, loadDescrip
       const served = surface();
       if (path === "") return sendIndex(context, served);
       const found = served.parts.get(path);
-      // Upstream answers an unknown group with nothing at all.
-      if (found === undefined) return context.exchange.respond(200, { "audit-id": context.auditId, "cache-control": "no-cache, private" });
+      // Without a word, as upstream's aggregator.
+      if (found === undefined) return context.exchange.respond(404, { "audit-id": context.auditId, "cache-control": "no-cache, private" });
       context.headers.vary = "Accept";
       const encoding = negotiateEncoding(context, v3Types);
       if (encoding === undefined) return notAcceptable(context);
