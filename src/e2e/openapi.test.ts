@@ -38,7 +38,7 @@ const rows: [what: string, request: RawRequest, status: number, headers: Record<
   ["a document in protobuf", { path: apps, headers: { accept: v3Type } }, 200, { "content-type": v3Type, vary: "Accept" }],
   ["a document's head", { method: "HEAD", path: apps }, 200, { "content-length": /^\d{6}$/ }],
   ["a document with a wrong hash", { path: `${apps}?hash=1` }, 301, { location: /^\/openapi\/v3\/apis\/apps\/v1\?hash=[0-9A-F]{128}$/ }],
-  ["a document that is not there", { path: "/openapi/v3/apis/none/v1" }, 200, { "content-type": undefined, "content-length": "0" }],
+  ["a document that is not there", { path: "/openapi/v3/apis/none/v1" }, 404, { "content-type": undefined, "content-length": "0" }],
   ["who is nobody", { path: "/openapi/v3", anonymous: true }, 403, { "content-type": "application/json" }],
 ];
 
