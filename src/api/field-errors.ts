@@ -18,9 +18,12 @@ const shown = (what: string, value: unknown): string => (value === omitted ? wha
 
 /** Errors told at once. Each is longer than what it is about: a body of 3 MiB could ask for an answer of a hundred. Upstream tells all. */
 const causesMax = 1000;
+/** Of their messages together: each may show a large value. The error that goes beyond is the last one. */
+const charactersMax = 4 << 20;
 
 export class FieldErrors {
   readonly causes: StatusCause[] = [];
+  #characters = 0;
 
   get empty(): boolean {
     return this.causes.length === 0;
@@ -33,51 +36,59 @@ export class FieldErrors {
 
   /** @param path dotted, with `[index]` for lists and `[key]` for maps, such as `spec.containers[0].name` */
   required(path: string, detail = ""): void {
-    this.#add("FieldValueRequired", path, detail === "" ? "Required value" : `Required value: ${detail}`);
+    this.#add("FieldValueRequired", path, () => (detail === "" ? "Required value" : `Required value: ${detail}`));
   }
 
   /** @param value `omitted` when it is not to be shown */
   invalid(path: string, value: unknown, detail: string): void {
-    const what = shown("Invalid value", value);
-    this.#add("FieldValueInvalid", path, detail === "" ? what : `${what}: ${detail}`);
+    this.#add("FieldValueInvalid", path, () => {
+      const what = shown("Invalid value", value);
+      return detail === "" ? what : `${what}: ${detail}`;
+    });
   }
 
   typeInvalid(path: string, value: unknown, detail: string): void {
-    this.#add("FieldValueTypeInvalid", path, `Invalid value: ${bodyOfValue(value)}: ${detail}`);
+    this.#add("FieldValueTypeInvalid", path, () => `Invalid value: ${bodyOfValue(value)}: ${detail}`);
   }
 
   /** @param supported sorted as upstream sorts them, which is by text */
   notSupported(path: string, value: unknown, supported: readonly string[]): void {
-    const list = supported.map(quoteGo).join(", ");
-    this.#add("FieldValueNotSupported", path, `Unsupported value: ${bodyOfValue(value)}${list === "" ? "" : `: supported values: ${list}`}`);
+    this.#add("FieldValueNotSupported", path, () => {
+      const list = supported.map(quoteGo).join(", ");
+      return `Unsupported value: ${bodyOfValue(value)}${list === "" ? "" : `: supported values: ${list}`}`;
+    });
   }
 
   forbidden(path: string, detail: string): void {
-    this.#add("FieldValueForbidden", path, `Forbidden: ${detail}`);
+    this.#add("FieldValueForbidden", path, () => `Forbidden: ${detail}`);
   }
 
   duplicate(path: string, value: unknown): void {
-    this.#add("FieldValueDuplicate", path, shown("Duplicate value", value));
+    this.#add("FieldValueDuplicate", path, () => shown("Duplicate value", value));
   }
 
   notFound(path: string, value: unknown): void {
-    this.#add("FieldValueNotFound", path, `Not found: ${bodyOfValue(value)}`);
+    this.#add("FieldValueNotFound", path, () => `Not found: ${bodyOfValue(value)}`);
   }
 
   tooLong(path: string, bytesMax: number): void {
-    this.#add("FieldValueTooLong", path, `Too long: may not be more than ${bytesMax} ${bytesMax === 1 ? "byte" : "bytes"}`);
+    this.#add("FieldValueTooLong", path, () => `Too long: may not be more than ${bytesMax} ${bytesMax === 1 ? "byte" : "bytes"}`);
   }
 
   /** A mistake of ours. */
   internal(path: string, detail: string): void {
-    this.#add("InternalError", path, `Internal error: ${detail}`);
+    this.#add("InternalError", path, () => `Internal error: ${detail}`);
   }
 
   tooMany(path: string, count: number, countMax: number): void {
-    this.#add("FieldValueTooMany", path, `Too many: ${count}: must have at most ${countMax} ${countMax === 1 ? "item" : "items"}`);
+    this.#add("FieldValueTooMany", path, () => `Too many: ${count}: must have at most ${countMax} ${countMax === 1 ? "item" : "items"}`);
   }
 
-  #add(reason: string, field: string, message: string): void {
-    if (this.causes.length < causesMax) this.causes.push({ reason, message, field });
+  /** @param text is not made where there are too many already */
+  #add(reason: string, field: string, text: () => string): void {
+    if (this.causes.length >= causesMax || this.#characters >= charactersMax) return;
+    const message = text();
+    this.#characters += message.length;
+    this.causes.push({ reason, message, field });
   }
 }
