@@ -13,8 +13,9 @@ const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
 const everything = "api/all=true";
 const catalog = builtinCatalog(everything);
 
-/** What upstream, too, answers so: its typed patches and strategic merges refuse with errors that are no Status. */
-const upstreamsOwn = /^failed to create typed patch object|does not contain declared merge key|^unable to find api field|^strconv\.ParseUint/;
+/** What upstream, too, answers so: its typed patches, strategic merges and bindings refuse with errors that are no Status. */
+const upstreamsOwn =
+  /^failed to create typed patch object|does not contain declared merge key|^unable to find api field|^strconv\.ParseUint|^\[?target\.(?:kind|name): /;
 
 let server: TestServer;
 let client: RawClient;
