@@ -105,7 +105,7 @@ const refused: [what: string, request: Partial<RawRequest>, code: number, messag
     404,
     "the server could not find the requested resource",
   ],
-  ["in the beta version", { path: "/apis/authentication.k8s.io/v1beta1/tokenreviews" }, 404, /404 page not found/],
+  ["in the beta version", { path: "/apis/authentication.k8s.io/v1beta1/tokenreviews" }, 404, "the server could not find the requested resource"],
 ];
 for (const [what, request, code, message] of refused) {
   test(`refused: ${what}`, async () => {
