@@ -1,5 +1,5 @@
 /** Claims of a token as expressions see them. Source: apiserver's oidc authenticator, pkg/cel/lazy. */
-import { CelDouble, CelList, CelMap, type CelValue, type JsonValue } from "../lib/cel/index.ts";
+import { CelDouble, CelMap, type CelValue, JsonList, type JsonValue } from "../lib/cel/index.ts";
 import { unescapeName } from "../lib/cel/schema-types/index.ts";
 
 /** Every number is a double, and what cannot be written as a field is found under its escaped name: `claims.foo__dot__bar` is `foo.bar`. */
@@ -18,17 +18,9 @@ function nameWithin(key: string): string {
   return unescapeName(key) ?? key;
 }
 
-class ClaimList extends CelList {
-  readonly #items: readonly JsonValue[];
-  constructor(items: readonly JsonValue[]) {
-    super();
-    this.#items = items;
-  }
-  get size(): number {
-    return this.#items.length;
-  }
-  at(index: number): CelValue {
-    return claimValue(this.#items[index] as JsonValue);
+class ClaimList extends JsonList {
+  protected override read(item: JsonValue): CelValue {
+    return claimValue(item);
   }
 }
 

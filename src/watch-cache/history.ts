@@ -33,23 +33,20 @@ export async function readHistory(source: HistorySource, range: HistoryRange): P
 
 interface Log {
   readonly events: LogEvent[];
-  /** The state before the first event of each key, where the store had it at hand. */
-  readonly before: Map<string, Stored>;
+  /** The state before the first event of each key; undefined where there was none, or the store did not have it at hand. */
+  readonly before: Map<string, Stored | undefined>;
 }
 
 /** What the store logged between the two revisions. */
 function readLog({ storage, prefix }: HistorySource, { after, to, bytesMax }: HistoryRange): Promise<Log | undefined> {
   return new Promise((resolve, reject) => {
     const found: Log = { events: [], before: new Map() };
-    const keys = new Set<string>();
     let bytes = 0;
     const take = (event: LogEvent): void => {
       found.events.push(event);
       bytes += event.value.length;
-      if (keys.has(event.key)) return;
-      keys.add(event.key);
-      const before = event.previous?.(); // Now: the store may drop it as soon as the event is delivered.
-      if (before !== undefined) found.before.set(event.key, before);
+      // Now: the store may drop it as soon as the event is delivered.
+      if (!found.before.has(event.key)) found.before.set(event.key, event.previous?.());
     };
     const log = storage.log(prefix, after, {
       events(batch) {

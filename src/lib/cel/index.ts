@@ -24,7 +24,7 @@ export { ArrayList, codePoints, HashMap, sizeOf } from "./values/containers.ts";
 export { compareNumbers, compareStrings, equal, isNumber } from "./values/equality.ts";
 export * from "./values/failure.ts";
 export * from "./values/int.ts";
-export { type JsonValue, jsonValue } from "./values/json.ts";
+export { JsonList, type JsonValue, jsonValue } from "./values/json.ts";
 export { formatDouble, formatSeconds } from "./values/numbers.ts";
 export { compileRegex } from "./values/regex.ts";
 export { formatTimestamp, parseTimestamp } from "./values/time.ts";

@@ -13,7 +13,7 @@ export function jsonValue(value: JsonValue): CelValue {
   return Array.isArray(value) ? new JsonList(value) : new JsonMap(value as { readonly [key: string]: JsonValue });
 }
 
-class JsonList extends CelList {
+export class JsonList extends CelList {
   readonly #items: readonly JsonValue[];
   constructor(items: readonly JsonValue[]) {
     super();
@@ -23,7 +23,11 @@ class JsonList extends CelList {
     return this.#items.length;
   }
   at(index: number): CelValue {
-    return jsonValue(this.#items[index] as JsonValue);
+    return this.read(this.#items[index] as JsonValue);
+  }
+  /** What an item is to an expression. */
+  protected read(item: JsonValue): CelValue {
+    return jsonValue(item);
   }
 }
 
