@@ -66,6 +66,8 @@ export async function list(world: World, random: Random, actor: number, view: Vi
 
 interface Page {
   readonly keys: readonly string[];
+  /** Key of the last object, whoever made it; the rest of the list begins after it. */
+  readonly last: string | undefined;
   readonly count: number;
   readonly remaining: number | undefined;
 }
@@ -91,7 +93,7 @@ async function listChunks(world: World, random: Random, actor: number, view: Vie
       if (next === undefined) return undefined;
       // The rest at the newest version is a list of its own.
       finish(world, view, { what: line, version: gone, least, after, items, pages: [], isWhole: false });
-      after = lastKey(items) ?? after;
+      after = pages.findLast(({ last }) => last !== undefined)?.last ?? after;
       [items, pages, version, least] = [[], [], undefined, world.known()];
       line = `GET ${view.list}?${limit}&continue=${encodeURIComponent(next)}${view.query}`;
       continue;
@@ -123,7 +125,8 @@ function take(world: World, view: View, line: string, body: Answered): Page {
     if (seen !== undefined) keys.push(`${seen.key}@${seen.revision}`);
   }
   if (view.query !== "" && body.metadata.remainingItemCount !== undefined) world.problem(`${line}: counts what remains of a selection`);
-  return { keys, count: body.items.length, remaining: body.metadata.remainingItemCount };
+  const last = body.items.at(-1)?.metadata;
+  return { keys, last: last && `${last.namespace}/${last.name}`, count: body.items.length, remaining: body.metadata.remainingItemCount };
 }
 
 interface Chunks {
