@@ -18,20 +18,24 @@ export function parseIpRange(text: string): IpRange | undefined {
   const bits = family === 4 ? 32 : 128;
   if (family === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits) return undefined;
   const hostBits = BigInt(bits - Number(prefix));
-  const first = (toValue(address) >> hostBits) << hostBits;
+  const first = (addressValue(address) >> hostBits) << hostBits;
   return { family: family === 4 ? "IPv4" : "IPv6", first, size: hostBits > 20n ? sizeMax : 2 ** Number(hostBits) };
 }
 
 /** @param index from 1, the first address that may be given out */
 export function addressAt(range: IpRange, index: number): string {
-  const value = range.first + BigInt(index);
-  return range.family === "IPv4" ? formatV4(value) : formatV6(value);
+  return formatAddress(range.family, range.first + BigInt(index));
+}
+
+/** The one text of an address. @param value of 32 or 128 bits */
+export function formatAddress(family: IpRange["family"], value: bigint): string {
+  return family === "IPv4" ? formatV4(value) : formatV6(value);
 }
 
 /** Where in the range an address lies; undefined outside, and for the network and the broadcast address. */
 export function indexOf(range: IpRange, address: string): number | undefined {
   if (isIP(address) !== (range.family === "IPv4" ? 4 : 6)) return undefined;
-  const index = toValue(address) - range.first;
+  const index = addressValue(address) - range.first;
   return index > 0n && index <= BigInt(lastIndex(range)) ? Number(index) : undefined;
 }
 
@@ -40,7 +44,8 @@ export function lastIndex({ family, size }: IpRange): number {
   return family === "IPv4" ? size - 2 : size - 1;
 }
 
-function toValue(address: string): bigint {
+/** The bits of an address that `isIP` knows. */
+export function addressValue(address: string): bigint {
   return isIP(address) === 4 ? joined(address.split(".").map(Number), 8n) : joined(groupsOf(address), 16n);
 }
 
@@ -60,10 +65,10 @@ function groupsOf(address: string): number[] {
   return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
 }
 
-const formatV4 = (value: bigint): string => [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join(".");
+export const formatV4 = (value: bigint): string => [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join(".");
 
 /** RFC 5952: the longest run of zero groups is left out. */
-function formatV6(value: bigint): string {
+export function formatV6(value: bigint): string {
   const groups = Array.from({ length: 8 }, (_none, index) => ((value >> BigInt(16 * (7 - index))) & 0xffffn).toString(16));
   let longest = { start: -1, length: 1 };
   for (let start = 0; start < 8; start++) {

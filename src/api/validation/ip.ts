@@ -1,0 +1,111 @@
+/** Rules for fields that hold addresses and prefixes, and warnings of badly written ones. Source: apimachinery's util/validation/ip.go. */
+
+import {
+  canonicalIp,
+  canonicalPrefix,
+  type IpAddress,
+  type IpPrefix,
+  isCanonicalIp,
+  networkOf,
+  parseIp,
+  parsePrefix,
+  specialIp,
+} from "../../lib/ip-range/ip-address.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import type { FieldErrors } from "../field-errors.ts";
+
+export interface OldIps {
+  /** Gate `StrictIPCIDRValidation`: leading zeros and the like are refused, too. */
+  readonly strict: boolean;
+  /** What the object had before stays good, however it is written. */
+  readonly old?: readonly string[] | undefined;
+}
+
+const noIp = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+const noPrefix = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+
+/** Fields of old, which take addresses in other than their one text. @returns whether it is good */
+export function validateLegacyIp(value: string, path: string, { strict, old }: OldIps, errors: FieldErrors): boolean {
+  if (old?.includes(value)) return true;
+  return parseValidIp(value, path, strict, errors) !== undefined;
+}
+
+function parseValidIp(value: string, path: string, strict: boolean, errors: FieldErrors): IpAddress | undefined {
+  const address = parseIp(value);
+  if (address === undefined) errors.invalid(path, value, noIp);
+  else if (strict && address.leadingZeros) errors.invalid(path, value, "must not have leading 0s");
+  else if (strict && address.mapped) errors.invalid(path, value, "must not be an IPv4-mapped IPv6 address");
+  else return address;
+  return undefined;
+}
+
+/** Fields that take addresses only in their one text. */
+export function validateIp(value: string, path: string, errors: FieldErrors): void {
+  const address = parseValidIp(value, path, true, errors);
+  if (address !== undefined && !isCanonicalIp(value, address)) {
+    errors.invalid(path, value, `must be in canonical form (${quoteGo(canonicalIp(address))})`);
+  }
+}
+
+/** Fields of old, which take prefixes in other than their one text. @returns whether it is good */
+export function validateLegacyPrefix(value: string, path: string, { strict, old }: OldIps, errors: FieldErrors): boolean {
+  if (old?.includes(value)) return true;
+  return parseValidPrefix(value, path, strict, errors) !== undefined;
+}
+
+function parseValidPrefix(value: string, path: string, strict: boolean, errors: FieldErrors): IpPrefix | undefined {
+  const prefix = parsePrefix(value);
+  if (prefix === undefined) errors.invalid(path, value, noPrefix);
+  else if (strict && prefix.leadingZeros) errors.invalid(path, value, "must not have leading 0s in IP or prefix length");
+  else if (strict && prefix.address.mapped) errors.invalid(path, value, "must not have an IPv4-mapped IPv6 address");
+  else if (strict && networkOf(prefix).value !== prefix.address.value) errors.invalid(path, value, "must not have bits set beyond the prefix length");
+  else return prefix;
+  return undefined;
+}
+
+/** Fields that take prefixes only in their one text. */
+export function validatePrefix(value: string, path: string, errors: FieldErrors): void {
+  const prefix = parseValidPrefix(value, path, true, errors);
+  if (prefix === undefined) return;
+  const canonical = canonicalPrefix(prefix);
+  if (canonical !== value) errors.invalid(path, value, `must be in canonical form (${quoteGo(canonical)})`);
+}
+
+/** Addresses of endpoints, and external ones of services: none that is special. */
+export function validateEndpointIp(value: string, path: string, errors: FieldErrors): void {
+  const address = parseIp(value);
+  if (address === undefined) return errors.invalid(path, value, "must be a valid IP address");
+  const { unspecified, loopback, linkLocalUnicast, linkLocalMulticast } = specialIp(address);
+  if (unspecified) errors.invalid(path, value, `may not be unspecified (${value})`);
+  if (loopback) errors.invalid(path, value, "may not be in the loopback range (127.0.0.0/8, ::1/128)");
+  if (linkLocalUnicast) errors.invalid(path, value, "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+  if (linkLocalMulticast) errors.invalid(path, value, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
+}
+
+/** Warns of an address that is not written in its one text. @param value one that is no address warns of nothing */
+export function warnOfIp(value: string, path: string, warnings: string[]): void {
+  const address = parseIp(value);
+  if (address === undefined || isCanonicalIp(value, address)) return;
+  const canonical = quoteGo(canonicalIp(address));
+  if (address.leadingZeros || address.mapped) warnings.push(`${path}: non-standard IP address ${quoteGo(value)} is invalid: use ${canonical}`);
+  else warnings.push(`${path}: IPv6 address ${quoteGo(value)} should be in RFC 5952 canonical format (${canonical})`);
+}
+
+/** Warns of a prefix that is not written in its one text. @param value one that is no prefix warns of nothing */
+export function warnOfPrefix(value: string, path: string, warnings: string[]): void {
+  const prefix = parsePrefix(value);
+  if (prefix === undefined) return;
+  const canonical = canonicalPrefix(prefix);
+  if (canonical === value && !prefix.address.mapped) return;
+  const { address } = prefix;
+  const isAmbiguous = networkOf(prefix).value !== address.value;
+  if (isAmbiguous) {
+    const alone = `${canonicalIp(address)}/${address.width}`;
+    warnings.push(`${path}: CIDR value ${quoteGo(value)} is ambiguous in this context (should be ${quoteGo(canonical)} or ${quoteGo(alone)}?)`);
+  }
+  if (prefix.leadingZeros || address.mapped) {
+    warnings.push(`${path}: non-standard CIDR value ${quoteGo(value)} is invalid: use ${quoteGo(canonical)}`);
+  } else if (!isAmbiguous) {
+    warnings.push(`${path}: IPv6 CIDR value ${quoteGo(value)} should be in RFC 5952 canonical format (${quoteGo(canonical)})`);
+  }
+}
