@@ -67,8 +67,8 @@ export class FieldErrors {
     this.#add("FieldValueDuplicate", path, () => shown("Duplicate value", value));
   }
 
-  notFound(path: string, value: unknown): void {
-    this.#add("FieldValueNotFound", path, () => `Not found: ${bodyOfValue(value)}`);
+  notFound(path: string, value: unknown, detail = ""): void {
+    this.#add("FieldValueNotFound", path, () => `Not found: ${bodyOfValue(value)}${detail === "" ? "" : `: ${detail}`}`);
   }
 
   tooLong(path: string, bytesMax: number): void {
