@@ -35,7 +35,7 @@ import { yaml } from "./http/representation/yaml.ts";
 import { isWatchTarget } from "./http/request-info.ts";
 import { sendError } from "./http/respond.ts";
 import { createServe, requestTimedOut } from "./http/serve.ts";
-import { addressAt, parseIpRange } from "./lib/ip-range/ip-range.ts";
+import { addressAt, type IpRange, parseIpRanges } from "./lib/ip-range/ip-range.ts";
 import { handshakeMetrics } from "./metrics/certificate-metrics.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 import type { RegistryContext } from "./registry/contract.ts";
@@ -72,8 +72,8 @@ type Undo = () => void | Promise<void>;
 
 async function buildServer(options: ServerOptions, undo: Undo[]): Promise<RunningServer> {
   const { clock, logger } = options;
-  const range = parseIpRange(options.serviceClusterIpRange);
-  if (range === undefined)
+  const ranges = parseIpRanges(options.serviceClusterIpRange);
+  if (ranges === undefined)
     throw new Error(`invalid argument ${JSON.stringify(options.serviceClusterIpRange)} for service-cluster-ip-range: not a CIDR`);
   const accessible = await accessSettings(options);
   const settings = { access: accessible, identity: await identitySettings(options, accessible), metrics: await metricsSettings(options) };
@@ -88,13 +88,13 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   // The store first: it locks the data directory, in which certificates may be renewed.
   const storage = await openStorage(options);
   undo.push(() => storage.close());
-  const setup = await servingSetup(options, certificateNames(options, addressAt(range, 1)));
+  const setup = await servingSetup(options, certificateNames(options, addressAt(ranges[0] as IpRange, 1)));
   undo.push(() => setup.close());
   const installer = createInstaller({ storage, clock, gates });
   const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, loadRuleChecker });
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const metrics = openMetrics(settings.metrics, { audit: audit.counts, storage, installer, catalog, clock, gates });
-  const serviceAddresses = openServiceAddresses({ catalog, clock, range });
+  const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict: gates.enabled("StrictIPCIDRValidation") });
   undo.push(() => serviceAddresses.close());
   const access = await openAccess(settings.access, { catalog, clock, gates, logger, metrics });
   undo.push(() => access.close());

@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { ApiError } from "../api/errors.ts";
 import type { KubeObject } from "../api/object.ts";
 import { loopbackUser } from "../api/system-user.ts";
-import { addressAt, parseIpRange } from "../lib/ip-range/ip-range.ts";
+import { addressAt, parseIpRanges } from "../lib/ip-range/ip-range.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { create } from "../registry/create.ts";
 import { entryFromStored } from "../watch-cache/entry.ts";
@@ -13,7 +13,7 @@ export interface BootOptions {
   /** Where clients inside a cluster would reach this server. Undefined: the Service has no endpoints. */
   readonly advertiseAddress?: string | undefined;
   readonly port: number;
-  /** CIDR; the Service has its first address. */
+  /** CIDR, or one of each family; the Service has the first address. */
   readonly serviceClusterIpRange: string;
 }
 
@@ -81,7 +81,7 @@ const namespaceNamed = (name: string): BootObject => ({
 
 /** The Service `kubernetes`, what is behind it, and the range its address is from. */
 export function serverObjects({ advertiseAddress, port, serviceClusterIpRange }: BootOptions): BootObject[] {
-  const addresses = parseIpRange(serviceClusterIpRange);
+  const [addresses] = parseIpRanges(serviceClusterIpRange) ?? [];
   assert.ok(addresses !== undefined, `${serviceClusterIpRange} is no CIDR`);
   const own = { group: "", version: "v1", namespace: "default" };
   const service = {
@@ -89,7 +89,7 @@ export function serverObjects({ advertiseAddress, port, serviceClusterIpRange }:
     metadata: { name: "kubernetes", labels: { component: "apiserver", provider: "kubernetes" } },
     spec: { clusterIP: addressAt(addresses, 1), ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: port }] },
   };
-  const range = { kind: "ServiceCIDR", metadata: { name: "kubernetes" }, spec: { cidrs: [serviceClusterIpRange] } };
+  const range = { kind: "ServiceCIDR", metadata: { name: "kubernetes" }, spec: { cidrs: serviceClusterIpRange.split(",") } };
   return [
     { ...own, resource: "services", object: service },
     { group: "networking.k8s.io", version: "v1", resource: "servicecidrs", namespace: "", object: range },

@@ -221,11 +221,11 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
         },
       },
       {
-        term: "--service-cluster-ip-range <cidr>",
-        help: "Addresses that services get; the first one is that of the service kubernetes.",
+        term: "--service-cluster-ip-range <cidrs>",
+        help: "Addresses that services get, of one family or, with a comma between, of both; the first one is that of the service kubernetes.",
         shown: "10.0.0.0/24",
         set: (text, { server }) => {
-          server.serviceClusterIpRange = cidr(text);
+          server.serviceClusterIpRange = text.split(",").map(cidr).join(",");
         },
       },
       {

@@ -4,24 +4,29 @@
  * store, two may give out the same.
  */
 import assert from "node:assert/strict";
-import { isIP } from "node:net";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../admission/contract.ts";
 import type { Clock } from "../../api/clock.ts";
-import { invalid } from "../../api/errors.ts";
+import { internalError, invalid } from "../../api/errors.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { addressAt, type IpRange, indexOf, lastIndex } from "../../lib/ip-range/ip-range.ts";
+import { canonicalIp, parseIp } from "../../lib/ip-range/ip-address.ts";
+import { addressAt, formatRange, type IpRange, indexOf, lastIndex } from "../../lib/ip-range/ip-range.ts";
 import type { Catalog, ResourceStore } from "../../resource/contract.ts";
 import type { CacheEvent, CacheSubscription, Entry } from "../../watch-cache/contract.ts";
 import { items, type Part } from "../fields.ts";
 import { type Allocated, allocated } from "./allocated.ts";
-import { keepAllocated, needsAddress, needsNodePorts } from "./service.ts";
+import { joinClusterIps, keepAllocated } from "./service.ts";
+import { type Family, type FamilyRules, keepsPreference, settleFamilies } from "./service-families.ts";
+import { clusterIps, ipFamilies, needsAddress, noAddress } from "./service-forms.ts";
+import { giveNodePorts, type PortPool } from "./service-ports.ts";
 
 export interface ServiceAddressesOptions {
   readonly catalog: Catalog;
   readonly clock: Clock;
-  /** `--service-cluster-ip-range` */
-  readonly range: IpRange;
+  /** `--service-cluster-ip-range`: one, or one of each family. */
+  readonly ranges: readonly IpRange[];
+  /** Gate `StrictIPCIDRValidation` */
+  readonly strict: boolean;
 }
 
 /** `--service-node-port-range`'s default. */
@@ -33,12 +38,24 @@ function firstGivenOut(range: IpRange): number {
   return range.size <= 16 + 2 ? 1 : kept + 1;
 }
 
+/** The addresses of one family. */
+interface AddressPool {
+  readonly range: IpRange;
+  readonly addresses: Allocated;
+}
+
+function openPool(range: IpRange): AddressPool {
+  const to = lastIndex(range);
+  return { range, addresses: allocated({ first: 1, from: Math.min(firstGivenOut(range), to), to }) };
+}
+
 export interface ServiceAddresses extends AdmissionPlugin {
   close(): void;
 }
 
-export function openServiceAddresses({ catalog, clock, range }: ServiceAddressesOptions): ServiceAddresses {
-  const addresses = allocated({ first: 1, from: Math.min(firstGivenOut(range), lastIndex(range)), to: lastIndex(range) });
+export function openServiceAddresses({ catalog, clock, ranges, strict }: ServiceAddressesOptions): ServiceAddresses {
+  const pools = new Map(ranges.map((range): [Family, AddressPool] => [range.family, openPool(range)]));
+  const rules = { families: ranges.map(({ family }) => family), strict };
   const nodePorts = allocated(nodePortRange);
   let subscription: CacheSubscription | undefined;
   let starting: Promise<void> | undefined;
@@ -47,17 +64,19 @@ export function openServiceAddresses({ catalog, clock, range }: ServiceAddresses
 
   const hold = (store: ResourceStore, entry: Entry, gone: boolean): void => {
     const { spec } = gone ? { spec: {} } : store.decode(entry);
-    const given = items(spec.clusterIPs).map((address) => indexOf(range, String(address)));
-    addresses.hold(
-      entry.key,
-      given.filter((index) => index !== undefined),
-    );
+    for (const { range, addresses } of pools.values()) {
+      const given = clusterIps(spec).map((address) => indexOf(range, canonicalOf(address)));
+      addresses.hold(
+        entry.key,
+        given.filter((index) => index !== undefined),
+      );
+    }
     nodePorts.hold(entry.key, portsOf(spec));
   };
   /** Reads what is held from the cache as it is now, whose events may still be on their way. */
   const refresh = (store: ResourceStore): void => {
     const snapshot = store.cache.latest();
-    addresses.clear();
+    for (const { addresses } of pools.values()) addresses.clear();
     nodePorts.clear();
     for (const entry of snapshot.range(store.form.prefix)) hold(store, entry, false);
     seen = snapshot.revision;
@@ -87,9 +106,9 @@ export function openServiceAddresses({ catalog, clock, range }: ServiceAddresses
     name: "ServiceAddresses",
     mutate(attributes) {
       if (!concerns(attributes)) return;
-      const pools = { addresses, nodePorts, range, now: clock.now(), refresh: () => refresh(storeOf(catalog)) };
-      if (subscription !== undefined) return give(attributes, pools);
-      return started().then(() => give(attributes, pools));
+      const source = { pools, rules, nodePorts, now: clock.now(), refresh: () => refresh(storeOf(catalog)) };
+      if (subscription !== undefined) return give(attributes, source);
+      return started().then(() => give(attributes, source));
     },
     close() {
       subscription?.close();
@@ -108,40 +127,53 @@ function concerns({ operation, target, subresource }: AdmissionAttributes): bool
   return group === "" && resource === "services" && subresource === "" && (operation === "CREATE" || operation === "UPDATE");
 }
 
-interface Pools {
-  readonly addresses: Allocated;
+/** However it is written; what is no address stays as it is. */
+function canonicalOf(text: string): string {
+  const address = parseIp(text);
+  return address === undefined ? text : canonicalIp(address);
+}
+
+interface Source {
+  readonly pools: ReadonlyMap<Family, AddressPool>;
+  readonly rules: FamilyRules;
   readonly nodePorts: Allocated;
-  readonly range: IpRange;
   readonly now: number;
   /** Makes the pools what the cache says; asked before anything is refused. */
   refresh(): void;
 }
 
-function isTaken(pool: Allocated, value: number, { now, refresh }: Pools): boolean {
+function isTaken(pool: Allocated, value: number, { now, refresh }: Source): boolean {
   if (!pool.has(value, now)) return false;
   refresh();
   return pool.has(value, now);
 }
 
-function nextOf(pool: Allocated, { now, refresh }: Pools): number | undefined {
+function nextOf(pool: Allocated, { now, refresh }: Source): number | undefined {
   const free = pool.next(now);
   if (free !== undefined) return free;
   refresh();
   return pool.next(now);
 }
 
-/** Nothing is reserved before all of the service could be given, and nothing by a dry run. */
-function give({ object, oldObject, dryRun, name, undo }: AdmissionAttributes, pools: Pools): void {
-  const { spec } = object as KubeObject;
-  if (oldObject !== undefined) keepAllocated(spec, oldObject.spec);
+/** Nothing is reserved before all of the service could be given, and nothing by a dry run. @throws ApiError 422, 500 */
+function give({ object, oldObject, dryRun, name, undo }: AdmissionAttributes, source: Source): void {
+  const { spec, metadata } = object as KubeObject;
   const errors = new FieldErrors();
+  const throwErrors = (): void => {
+    if (!errors.empty) throw invalid("", "Service", metadata.name ?? name, errors.causes);
+  };
   const reservations: Reservation[] = [];
-  if (needsAddress(spec)) giveAddress(spec, oldObject?.spec ?? {}, pools, reservations, errors);
-  if (needsNodePorts(spec)) giveNodePorts(spec, oldObject?.spec ?? {}, pools, reservations, errors);
-  if (!errors.empty) throw invalid("", "Service", object?.metadata.name ?? name, errors.causes);
+  if (oldObject === undefined) joinClusterIps(spec);
+  else keepAllocated(spec, oldObject.spec);
+  settleFamilies(spec, oldObject?.spec, source.rules, errors);
+  throwErrors();
+  giveAddresses({ spec, old: oldObject?.spec, name: metadata.name ?? name, dryRun }, source, reservations, errors);
+  throwErrors();
+  giveNodePorts(spec, oldObject?.spec, portPool(source, reservations), errors);
+  throwErrors();
   if (dryRun) return;
   for (const { pool, value } of reservations) {
-    pool.reserve(value, pools.now);
+    pool.reserve(value, source.now);
     undo.push(() => pool.release(value));
   }
 }
@@ -151,68 +183,97 @@ interface Reservation {
   readonly value: number;
 }
 
-function giveAddress(spec: Part, old: Part, pools: Pools, reservations: Reservation[], errors: FieldErrors): void {
-  const { addresses, range } = pools;
-  const asked: string | undefined = spec.clusterIP || items(spec.clusterIPs)[0] || undefined;
-  setFamilies(spec, { headless: asked === "None", family: range.family });
-  if (asked === "None" || (asked !== undefined && items(old.clusterIPs).includes(asked as unknown as Part))) return setAddress(spec, asked);
-  if (asked !== undefined && isIP(asked) === 0) {
-    return errors.invalid("spec.clusterIPs[0]", asked, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+interface Asked {
+  readonly spec: Part;
+  readonly old: Part | undefined;
+  readonly name: string;
+  readonly dryRun: boolean;
+}
+
+/** An address of each family that the service has and none of yet. */
+function giveAddresses(asked: Asked, source: Source, reservations: Reservation[], errors: FieldErrors): void {
+  const { spec, old } = asked;
+  if (!needsAddress(spec) || clusterIps(spec)[0] === noAddress) return;
+  let from = 0;
+  if (old !== undefined && needsAddress(old)) {
+    const isSecond = ipFamilies(old).length === 1 && ipFamilies(spec).length === 2 && !keepsPreference(spec, old);
+    if (clusterIps(old)[0] === noAddress || !isSecond) return;
+    from = 1;
   }
-  const index = asked === undefined ? nextOf(addresses, pools) : indexOf(range, asked);
-  const refuse = (why: string): void => {
-    if (asked === undefined) errors.invalid("spec.clusterIPs", [], `failed to allocate a serviceIP: ${why}`);
-    else errors.invalid("spec.clusterIPs", [asked], `failed to allocate IP ${asked}: ${why}`);
-  };
-  if (index === undefined) return refuse(asked === undefined ? "range is full" : notInRange(asked, range));
-  if (isTaken(addresses, index, pools)) return refuse("provided IP is already allocated");
+  const addresses = [...clusterIps(spec)];
+  for (const [index, family] of ipFamilies(spec).entries()) {
+    if (index < from) continue;
+    spec.clusterIPs = [
+      ...addresses,
+      ...ipFamilies(spec)
+        .slice(addresses.length)
+        .map(() => ""),
+    ]; // What refusals show.
+    const pool = source.pools.get(family as Family);
+    assert.ok(pool !== undefined, `a service of family ${family}, which is not configured`);
+    const given = giveAddress(pool, addresses[index], { ...asked, source }, reservations, errors);
+    if (given === undefined) return;
+    addresses[index] = given;
+  }
+  spec.clusterIPs = addresses;
+  spec.clusterIP = addresses[0];
+}
+
+function giveAddress(
+  { range, addresses }: AddressPool,
+  wanted: string | undefined,
+  { spec, name, dryRun, source }: Asked & { readonly source: Source },
+  reservations: Reservation[],
+  errors: FieldErrors,
+): string | undefined {
+  if (wanted === undefined) {
+    const free = nextOf(addresses, source);
+    if (free === undefined) throw internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: range is full`);
+    reservations.push({ pool: addresses, value: free });
+    return addressAt(range, free);
+  }
+  const index = indexOf(range, canonicalOf(wanted));
+  const refuse = (why: string): undefined =>
+    errors.invalid("spec.clusterIPs", spec.clusterIPs, `failed to allocate IP ${wanted}: ${why}`) as undefined;
+  if (index === undefined) return refuse(dryRun ? notInRange(wanted, range) : "the provided network does not match the current range");
+  if (isTaken(addresses, index, source)) return refuse("provided IP is already allocated");
   reservations.push({ pool: addresses, value: index });
-  setAddress(spec, addressAt(range, index));
+  return wanted;
 }
 
+/** What a dry run is told; upstream looks at one range then. */
 const notInRange = (address: string, range: IpRange): string =>
-  `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${addressAt(range, 0)}/${(range.family === "IPv4" ? 32 : 128) - Math.log2(range.size)}`;
+  `the provided IP (${canonicalOf(address)}) is not in the valid range. The range of valid IPs is ${formatRange(range)}`;
 
-function setAddress(spec: Part, address: string): void {
-  spec.clusterIP = address;
-  if (items(spec.clusterIPs).length === 0) spec.clusterIPs = [address];
+/** Node ports for one write: what it took is taken for the rest of it. */
+function portPool(source: Source, reservations: Reservation[]): PortPool {
+  const { nodePorts } = source;
+  const taken = new Set<number>();
+  const keep = (value: number): void => {
+    taken.add(value);
+    reservations.push({ pool: nodePorts, value });
+  };
+  return {
+    take(port) {
+      if (port < nodePortRange.from || port > nodePortRange.to) {
+        return `provided port is not in the valid range. The range of valid ports is ${nodePortRange.from}-${nodePortRange.to}`;
+      }
+      if (taken.has(port) || isTaken(nodePorts, port, source)) return "provided port is already allocated";
+      keep(port);
+      return undefined;
+    },
+    takeNext() {
+      for (let tries = 0; tries <= taken.size; tries++) {
+        const port = nextOf(nodePorts, source);
+        if (port === undefined) return undefined;
+        if (taken.has(port)) continue;
+        keep(port);
+        return port;
+      }
+      return undefined;
+    },
+  };
 }
-
-/** A headless service without a selector may name endpoints of both families. */
-function setFamilies(spec: Part, { headless, family }: { headless: boolean; family: "IPv4" | "IPv6" }): void {
-  const both = headless && Object.keys(spec.selector ?? {}).length === 0;
-  spec.ipFamilyPolicy ??= both ? "RequireDualStack" : "SingleStack";
-  if (items(spec.ipFamilies).length > 0) return;
-  spec.ipFamilies = both ? [family, family === "IPv4" ? "IPv6" : "IPv4"] : [family];
-}
-
-/** Ports of one number and different protocols share a node port. */
-function giveNodePorts(spec: Part, old: Part, pools: Pools, reservations: Reservation[], errors: FieldErrors): void {
-  const { nodePorts } = pools;
-  const held = new Set(portsOf(old));
-  const here = new Map<number, Set<string>>();
-  for (const [index, port] of items(spec.ports).entries()) {
-    const path = `spec.ports[${index}].nodePort`;
-    const wanted: number = port.nodePort || shared(spec, port) || 0;
-    const given = wanted || nextOf(nodePorts, pools);
-    if (given === undefined) {
-      errors.invalid(path, 0, "failed to allocate a nodePort: range is full");
-      continue;
-    }
-    const protocols = here.get(given) ?? new Set<string>();
-    const mine = held.has(given) || (protocols.size > 0 && !protocols.has(port.protocol));
-    if (given < nodePortRange.from || given > nodePortRange.to) {
-      errors.invalid(path, given, `provided port is not in the valid range. The range of valid ports is ${nodePortRange.from}-${nodePortRange.to}`);
-    } else if (!mine && (protocols.size > 0 || isTaken(nodePorts, given, pools))) errors.invalid(path, given, "provided port is already allocated");
-    else if (!held.has(given)) reservations.push({ pool: nodePorts, value: given });
-    here.set(given, protocols.add(port.protocol));
-    port.nodePort = given;
-  }
-}
-
-/** The node port of another port of the same number. */
-const shared = (spec: Part, { port, protocol }: Part): number | undefined =>
-  items(spec.ports).find((other) => other.port === port && other.protocol !== protocol && other.nodePort)?.nodePort;
 
 function portsOf(spec: Part): number[] {
   const ports = items(spec.ports).map(({ nodePort }) => nodePort);

@@ -5,6 +5,8 @@ export interface IpRange {
   readonly family: "IPv4" | "IPv6";
   /** Address 0, the network itself. */
   readonly first: bigint;
+  /** Of the prefix. */
+  readonly length: number;
   /** How many addresses there are, at most 2^20 of them used: as upstream, a larger IPv6 range is cut off there. */
   readonly size: number;
 }
@@ -19,12 +21,27 @@ export function parseIpRange(text: string): IpRange | undefined {
   if (family === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits) return undefined;
   const hostBits = BigInt(bits - Number(prefix));
   const first = (addressValue(address) >> hostBits) << hostBits;
-  return { family: family === 4 ? "IPv4" : "IPv6", first, size: hostBits > 20n ? sizeMax : 2 ** Number(hostBits) };
+  return { family: family === 4 ? "IPv4" : "IPv6", first, length: Number(prefix), size: hostBits > 20n ? sizeMax : 2 ** Number(hostBits) };
+}
+
+/** One range, or one of each family with a comma between. @returns undefined for anything else */
+export function parseIpRanges(text: string): IpRange[] | undefined {
+  const ranges = text
+    .split(",", 3)
+    .map(parseIpRange)
+    .filter((range) => range !== undefined);
+  const parts = text.split(",", 3).length;
+  return ranges.length === parts && new Set(ranges.map(({ family }) => family)).size === parts ? ranges : undefined;
 }
 
 /** @param index from 1, the first address that may be given out */
 export function addressAt(range: IpRange, index: number): string {
   return formatAddress(range.family, range.first + BigInt(index));
+}
+
+/** In CIDR form, from the first address. */
+export function formatRange(range: IpRange): string {
+  return `${addressAt(range, 0)}/${range.length}`;
 }
 
 /** The one text of an address. @param value of 32 or 128 bits */
