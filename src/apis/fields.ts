@@ -50,3 +50,12 @@ const isStruct = (value: unknown): value is Part => typeof value === "object" &&
 export function selectableAt(...paths: string[]): Record<string, (object: KubeObject) => string> {
   return Object.fromEntries(paths.map((path) => [path, selectable(path)]));
 }
+
+/** What writes of `/status` put back where they change status alone; who manages the fields stays as it is. */
+export function keepMetaForStatus(next: KubeObject, old: KubeObject): void {
+  const { metadata } = old;
+  for (const field of ["labels", "annotations", "finalizers", "ownerReferences"] as const) {
+    if (metadata[field] === undefined) delete next.metadata[field];
+    else Object.assign(next.metadata, { [field]: metadata[field] });
+  }
+}

@@ -29,7 +29,11 @@ import { replicationController } from "./core/replication-controller.ts";
 import { secret } from "./core/secret.ts";
 import { service } from "./core/service.ts";
 import { endpointSlice, endpoints, limitRange, node, podTemplate, serviceAccount } from "./core/small-kinds.ts";
-import { ingress, ingressClass, ipAddress, networkPolicy } from "./networking/kinds.ts";
+import { ingress } from "./networking/ingress.ts";
+import { ingressClass } from "./networking/ingress-class.ts";
+import { ipAddress } from "./networking/ip-address.ts";
+import { networkPolicy } from "./networking/network-policy.ts";
+import { serviceCidr } from "./networking/service-cidr.ts";
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/kinds.ts";
 import { resourceClaim, resourceClaimTemplate } from "./resource/resource-claim.ts";
 import {
@@ -86,6 +90,7 @@ const special: Readonly<Record<string, Strategy>> = {
   "networking.k8s.io/ingresses": ingress,
   "networking.k8s.io/ipaddresses": ipAddress,
   "networking.k8s.io/networkpolicies": networkPolicy,
+  "networking.k8s.io/servicecidrs": serviceCidr,
   "policy/poddisruptionbudgets": podDisruptionBudget,
   "rbac.authorization.k8s.io/clusterrolebindings": clusterRoleBinding,
   "rbac.authorization.k8s.io/clusterroles": clusterRole,

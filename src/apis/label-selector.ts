@@ -1,17 +1,28 @@
 /** metav1.LabelSelector: whether it is valid, what it selects, and how it reads as text. */
-import type { FieldErrors } from "../api/field-errors.ts";
+import { FieldErrors } from "../api/field-errors.ts";
 import { addInvalid, validateLabels } from "../api/validation/metadata.ts";
 import { labelValueProblems, qualifiedNameProblems } from "../lib/names/names.ts";
 import { items, type Part } from "./fields.ts";
 
-export function validateLabelSelector(selector: Part, path: string, errors: FieldErrors): void {
+export interface SelectorRules {
+  /** Values may be no label values, since what is changed had such a selector before. */
+  readonly anyValues?: boolean;
+}
+
+export function validateLabelSelector(selector: Part, path: string, errors: FieldErrors, { anyValues = false }: SelectorRules = {}): void {
   validateLabels(selector.matchLabels, `${path}.matchLabels`, errors);
   for (const [index, requirement] of items(selector.matchExpressions).entries()) {
-    validateRequirement(requirement, `${path}.matchExpressions[${index}]`, errors);
+    validateRequirement(requirement, `${path}.matchExpressions[${index}]`, anyValues, errors);
   }
 }
 
-function validateRequirement({ key = "", operator = "", values }: Part, path: string, errors: FieldErrors): void {
+export function isSoundSelector(selector: Part): boolean {
+  const errors = new FieldErrors();
+  validateLabelSelector(selector, "", errors);
+  return errors.empty;
+}
+
+function validateRequirement({ key = "", operator = "", values }: Part, path: string, anyValues: boolean, errors: FieldErrors): void {
   const count = values?.length ?? 0;
   if (operator === "In" || operator === "NotIn") {
     if (count === 0) errors.required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'");
@@ -19,6 +30,7 @@ function validateRequirement({ key = "", operator = "", values }: Part, path: st
     if (count > 0) errors.forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
   } else errors.invalid(`${path}.operator`, operator, "not a valid selector operator");
   addInvalid(errors, `${path}.key`, key, qualifiedNameProblems(key));
+  if (anyValues) return;
   for (const [index, value] of (values ?? []).entries()) addInvalid(errors, `${path}.values[${index}]`, value, labelValueProblems(value));
 }
 

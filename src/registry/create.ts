@@ -93,7 +93,7 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
   const finish = (): void => {
     throwInvalid(resource, metadata.name ?? "", errors);
     checkPathSegment(request, object);
-    request.warnings.push(...strategy.warnings(object, undefined));
+    request.warnings.push(...strategy.warnings(object, undefined, context));
   };
   const validating = strategy.validate(object, errors, context);
   return validating === undefined ? finish() : validating.then(finish);

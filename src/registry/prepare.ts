@@ -7,9 +7,11 @@ import type { Struct } from "../lib/schema/schema.ts";
 import type { ResourceDefinition } from "../resource/contract.ts";
 import type { RegistryContext } from "./contract.ts";
 
-/** Built-in kinds take finalizers they know or that name whose they are; definitions are no more particular than what they define. */
+const lenientGroups: ReadonlySet<string> = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io", "coordination.k8s.io", "node.k8s.io"]);
+
+/** Most built-in kinds take finalizers they know or that name whose they are; those of some groups are no more particular than custom resources. */
 export function takesAnyFinalizer({ custom, group }: ResourceDefinition): boolean {
-  return custom || group === "apiextensions.k8s.io";
+  return custom || lenientGroups.has(group);
 }
 
 /** Of what a client sends on create, the server's own fields do not count. */

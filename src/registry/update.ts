@@ -119,7 +119,7 @@ function updateAttributes(request: UpdateRequest, object: KubeObject, oldObject:
 }
 
 async function checkValidUpdate(
-  { target, name, warnings }: UpdateRequest,
+  { target, name, subresource, warnings }: UpdateRequest,
   rules: SubresourceRules,
   next: KubeObject,
   old: KubeObject,
@@ -127,11 +127,13 @@ async function checkValidUpdate(
 ): Promise<void> {
   const { strategy } = target.resource.definition;
   const errors = new FieldErrors();
-  validateObjectMetaUpdate(next.metadata, old.metadata, errors, takesAnyFinalizer(target.resource.definition));
+  const custom = takesAnyFinalizer(target.resource.definition);
+  validateObjectMetaUpdate(next.metadata, old.metadata, errors, { custom, repeated: strategy.repeatsMetaRules });
   const validating = rules.validate(next, old, errors, context);
   if (validating !== undefined) await validating;
   throwInvalid(target.resource, name, errors);
-  warnings.push(...strategy.warnings(next, old));
+  const told = subresource === "status" ? strategy.statusWarnings : strategy.warnings;
+  warnings.push(...told(next, old, context));
 }
 
 /** What a write of the path in question may change. */

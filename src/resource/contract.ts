@@ -177,12 +177,16 @@ export interface Strategy {
   validate(object: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
   validateUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
   validateStatusUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
+  /** Updates look at metadata once more before `validateUpdate`; false where that does so itself, in its place. */
+  readonly repeatsMetaRules: boolean;
   /** Nodes alone are created with the status they report; all other kinds with `isolatesStatus` start without. */
   readonly keepsStatusOnCreate: boolean;
   /** Writes of subresources that show the whole object and change a part of it (`finalize`, `approval`), besides `status` and `scale`. */
   readonly subresources: Readonly<Record<string, SubresourceRules>>;
-  /** Warnings for the client, upstream's texts. */
-  warnings(object: KubeObject, old: KubeObject | undefined): string[];
+  /** Warnings for the client, upstream's texts, of what is written; not of writes of `/status`. */
+  warnings(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): string[];
+  /** The same of writes of `/status`. */
+  statusWarnings(object: KubeObject, old: KubeObject, context: StrategyContext): string[];
   /** Undefined: the object goes at once (unless finalizers hold it). @param seconds what the client asked for */
   gracePeriod(object: KubeObject, seconds: number | undefined): GracePeriod | undefined;
   /** Refuses a deletion that must not be, such as of the default namespace. @throws ApiError */

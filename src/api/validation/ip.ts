@@ -32,19 +32,28 @@ export function validateLegacyIp(value: string, path: string, { strict, old }: O
 
 function parseValidIp(value: string, path: string, strict: boolean, errors: FieldErrors): IpAddress | undefined {
   const address = parseIp(value);
-  if (address === undefined) errors.invalid(path, value, noIp);
-  else if (strict && address.leadingZeros) errors.invalid(path, value, "must not have leading 0s");
-  else if (strict && address.mapped) errors.invalid(path, value, "must not be an IPv4-mapped IPv6 address");
-  else return address;
-  return undefined;
+  const problem = looseProblem(address, strict);
+  if (problem !== undefined) errors.invalid(path, value, problem);
+  return problem === undefined ? address : undefined;
+}
+
+function looseProblem(address: IpAddress | undefined, strict: boolean): string | undefined {
+  if (address === undefined) return noIp;
+  if (strict && address.leadingZeros) return "must not have leading 0s";
+  return strict && address.mapped ? "must not be an IPv4-mapped IPv6 address" : undefined;
 }
 
 /** Fields that take addresses only in their one text. */
 export function validateIp(value: string, path: string, errors: FieldErrors): void {
-  const address = parseValidIp(value, path, true, errors);
-  if (address !== undefined && !isCanonicalIp(value, address)) {
-    errors.invalid(path, value, `must be in canonical form (${quoteGo(canonicalIp(address))})`);
-  }
+  for (const problem of ipProblems(value)) errors.invalid(path, value, problem);
+}
+
+/** @returns what keeps the text from being the one of an address; empty when nothing does */
+export function ipProblems(value: string): string[] {
+  const address = parseIp(value);
+  const problem = looseProblem(address, true);
+  if (address === undefined || problem !== undefined) return [problem ?? noIp];
+  return isCanonicalIp(value, address) ? [] : [`must be in canonical form (${quoteGo(canonicalIp(address))})`];
 }
 
 /** Fields of old, which take prefixes in other than their one text. @returns whether it is good */

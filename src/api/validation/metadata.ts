@@ -24,21 +24,44 @@ export function validateObjectMeta(meta: ObjectMeta, rules: MetaRules, errors: F
   if (rules.custom !== true) validateFinalizerNames(meta.finalizers, errors);
 }
 
+export interface MetaUpdateRules {
+  /** Takes finalizers without a domain. */
+  readonly custom?: boolean;
+  /** False where the kind looks at metadata again itself, by {@link validateMetaAgain} and {@link validateMetaChangesAgain}. */
+  readonly repeated?: boolean;
+}
+
 /**
  * Checks the metadata of an update. Upstream checks most of it three times, for all objects as if created, for all objects as updated, and
- * once more in the kind, so that one mistake comes back as several causes; kinds that check all of themselves again add one more.
+ * once more in the kind, so that one mistake comes back as several causes.
  * @param next with the fields the system keeps already put back
  */
-export function validateObjectMetaUpdate(next: ObjectMeta, old: ObjectMeta, errors: FieldErrors, custom = false): void {
+export function validateObjectMetaUpdate(
+  next: ObjectMeta,
+  old: ObjectMeta,
+  errors: FieldErrors,
+  { custom = false, repeated = true }: MetaUpdateRules = {},
+): void {
   const before = errors.causes.length;
   validateCommonMeta(next, { namespaced: (old.namespace ?? "") !== "", validateName: pathSegmentNameProblems }, errors);
   const isSound = errors.causes.length === before;
   validateChanges(next, old, errors);
   if (!isSound) validateContents(next, errors);
+  if (!repeated) return;
   if (errors.causes.length > before) {
     validateChanges(next, old, errors);
     validateContents(next, errors);
   }
+  if (!custom) validateFinalizerNames(next.finalizers, errors);
+}
+
+/** For kinds whose updates are checked as if they were created, in the place where they are. */
+export const validateMetaAgain = validateObjectMeta;
+
+/** For kinds that look at the changes of metadata after their own. */
+export function validateMetaChangesAgain(next: ObjectMeta, old: ObjectMeta, errors: FieldErrors, custom = false): void {
+  validateChanges(next, old, errors);
+  validateContents(next, errors);
   if (!custom) validateFinalizerNames(next.finalizers, errors);
 }
 

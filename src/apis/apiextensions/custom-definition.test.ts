@@ -235,7 +235,7 @@ const finalizerRows: [finalizer: string, warnings: string[]][] = [
 
 for (const [finalizer, warnings] of finalizerRows) {
   test(`warnings of finalizer ${finalizer}`, () => {
-    assert.deepEqual(made.strategy.warnings({ metadata: { finalizers: [finalizer] } }, undefined), warnings);
+    assert.deepEqual(made.strategy.warnings({ metadata: { finalizers: [finalizer] } }, undefined, testContext), warnings);
   });
 }
 

@@ -49,7 +49,7 @@ async function answer({ definition, old }: Row): Promise<{ errors: string[]; war
     await customResourceDefinition.validateUpdate(next, before, errors, testContext);
   }
   const causes = errors.causes.map(({ reason, field, message }) => [reason, field, message].join(" · "));
-  return { errors: causes.sort(), warnings: customResourceDefinition.warnings(next, before).sort() };
+  return { errors: causes.sort(), warnings: customResourceDefinition.warnings(next, before, testContext).sort() };
 }
 
 const rows = readFileSync(file, "utf8")

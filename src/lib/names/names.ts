@@ -29,6 +29,12 @@ const subdomainText = patternText(
   subdomainPattern,
   "example.com",
 );
+const wildcardPattern = `\\*\\.${subdomainPattern}`;
+const wildcardText = patternText(
+  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+  wildcardPattern,
+  "*.example.com",
+);
 const label1035Text = patternText(
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
   label1035Pattern,
@@ -72,6 +78,14 @@ export function dnsSubdomainProblems(text: string, prefix = false): string[] {
   const problems: string[] = [];
   if (tooLong(name, 253)) problems.push("must be no more than 253 characters");
   if (!subdomain.test(name)) problems.push(subdomainText);
+  return problems;
+}
+
+/** A subdomain whose first label is a star: hosts of ingresses. */
+export function wildcardSubdomainProblems(text: string): string[] {
+  const problems: string[] = [];
+  if (tooLong(text, 253)) problems.push("must be no more than 253 characters");
+  if (!text.startsWith("*.") || !subdomain.test(text.slice(2))) problems.push(wildcardText);
   return problems;
 }
 

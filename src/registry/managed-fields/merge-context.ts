@@ -50,6 +50,11 @@ const furtherResets: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   "/namespaces/finalize": [["status"]],
   "apps/deployments/status": [["metadata", "labels"]],
+  "internal.apiserver.k8s.io/storageversions/status": [["metadata"]],
+  "networking.k8s.io/servicecidrs/status": [["metadata"]],
+  "scheduling.k8s.io/podgroups/status": [["metadata"]],
+  "storage.k8s.io/volumeattachments/status": [["metadata"]],
+  "storagemigration.k8s.io/storageversionmigrations/status": [["metadata"]],
 };
 
 function resetFields({ definition }: Resource, subresource: string): PathSet {

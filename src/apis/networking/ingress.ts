@@ -1,0 +1,158 @@
+/** Ingress: which requests from outside go to which service. Source: kubernetes' pkg/apis/networking, registry/networking/ingress. */
+import { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { validateLegacyIp, warnOfIp } from "../../api/validation/ip.ts";
+import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
+import { parseIp } from "../../lib/ip-range/ip-address.ts";
+import {
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  portNameProblems,
+  portNumberProblems,
+  wildcardSubdomainProblems,
+} from "../../lib/names/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { items, type Part } from "../fields.ts";
+import { validateReference } from "./reference.ts";
+
+const classAnnotation = "kubernetes.io/ingress.class";
+
+/** What an ingress may have since it had it before. */
+interface Leniencies {
+  readonly anySecretName: boolean;
+  readonly anyWildcardRule: boolean;
+  /** Names of services may begin with a digit: gate RelaxedServiceNameValidation. */
+  readonly relaxedServiceNames: boolean;
+}
+
+export const ingress = strategy({
+  hasGeneration: true,
+  prepareForCreate(object) {
+    delete object.status;
+  },
+  validate(object, errors, { gates }) {
+    const relaxedServiceNames = gates.enabled("RelaxedServiceNameValidation");
+    validateSpec(object.spec ?? {}, { anySecretName: false, anyWildcardRule: false, relaxedServiceNames }, errors);
+    const annotation = object.metadata.annotations?.[classAnnotation];
+    const { ingressClassName } = object.spec ?? {};
+    if (annotation === undefined || ingressClassName === undefined || annotation === ingressClassName) return;
+    errors.invalid(`annotations.${classAnnotation}`, annotation, "must match `ingressClassName` when both are specified");
+  },
+  validateUpdate(next, old, errors, { gates }) {
+    validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    validateSpec(next.spec ?? {}, lenienciesOf(old.spec ?? {}, gates.enabled("RelaxedServiceNameValidation")), errors);
+  },
+  validateStatusUpdate(next, old, errors, { gates }) {
+    const known = addressesOf(old).flatMap(({ ip = "" }) => (ip === "" ? [] : [ip]));
+    for (const [index, address] of addressesOf(next).entries()) {
+      const path = `status.loadBalancer.ingress[${index}]`;
+      validateAddress(address, path, { strict: gates.enabled("StrictIPCIDRValidation"), old: known }, errors);
+    }
+  },
+  warnings(object, old) {
+    if (old !== undefined || object.metadata.annotations?.[classAnnotation] === undefined || object.spec?.ingressClassName !== undefined) return [];
+    return [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`];
+  },
+  statusWarnings(object) {
+    const warnings: string[] = [];
+    for (const [index, { ip = "" }] of addressesOf(object).entries()) if (ip !== "") warnOfIp(ip, `status.loadBalancer.ingress[${index}]`, warnings);
+    return warnings;
+  },
+});
+
+const addressesOf = (object: KubeObject): Part[] => items(object.status?.loadBalancer?.ingress);
+
+function validateAddress({ ip = "", hostname = "" }: Part, path: string, rules: Parameters<typeof validateLegacyIp>[2], errors: FieldErrors): void {
+  if (ip !== "") validateLegacyIp(ip, `${path}.ip`, rules, errors);
+  if (hostname === "") return;
+  addInvalid(errors, `${path}.hostname`, hostname, dnsSubdomainProblems(hostname));
+  if (parseIp(hostname) !== undefined) errors.invalid(`${path}.hostname`, hostname, "must be a DNS name, not an IP address");
+}
+
+function lenienciesOf(old: Part, relaxed: boolean): Leniencies {
+  const rules = items(old.rules);
+  const strict = { anySecretName: false, anyWildcardRule: false, relaxedServiceNames: false };
+  return {
+    anySecretName: items(old.tls).some(({ secretName = "" }) => secretName !== "" && dnsSubdomainProblems(secretName).length > 0),
+    anyWildcardRule: rules.some(({ host = "", http }) => host.includes("*") && http !== undefined && !isSoundHttp(http, strict)),
+    relaxedServiceNames: relaxed || serviceNamesOf(old).some((name) => dnsLabelProblems(name).length === 0 && dns1035LabelProblems(name).length > 0),
+  };
+}
+
+function serviceNamesOf(spec: Part): string[] {
+  const paths = items(spec.rules).flatMap(({ http }) => items(http?.paths));
+  const backends = [spec.defaultBackend, ...paths.map(({ backend }) => backend)];
+  return backends.flatMap((backend) => (backend?.service === undefined ? [] : [backend.service.name ?? ""]));
+}
+
+function validateSpec(spec: Part, leniencies: Leniencies, errors: FieldErrors): void {
+  const { rules, defaultBackend, tls, ingressClassName } = spec;
+  if (items(rules).length === 0 && defaultBackend === undefined) {
+    errors.invalid("spec", rules ?? null, "either `defaultBackend` or `rules` must be specified");
+  }
+  if (defaultBackend !== undefined) validateBackend(defaultBackend, "spec.defaultBackend", leniencies, errors);
+  for (const [index, rule] of items(rules).entries()) validateRule(rule, `spec.rules[${index}]`, leniencies, errors);
+  for (const [index, one] of items(tls).entries()) validateTls(one, `spec.tls[${index}]`, leniencies, errors);
+  if (ingressClassName !== undefined) addInvalid(errors, "spec.ingressClassName", ingressClassName, dnsSubdomainProblems(ingressClassName));
+}
+
+const hostProblems = (host: string): string[] => (host.includes("*") ? wildcardSubdomainProblems(host) : dnsSubdomainProblems(host));
+
+function validateTls({ hosts = [], secretName = "" }: Part, path: string, { anySecretName }: Leniencies, errors: FieldErrors): void {
+  for (const [index, host] of hosts.entries()) addInvalid(errors, `${path}.hosts[${index}]`, host, hostProblems(host));
+  if (!anySecretName && secretName !== "") addInvalid(errors, `${path}.secretName`, secretName, dnsSubdomainProblems(secretName));
+}
+
+function validateRule({ host = "", http }: Part, path: string, leniencies: Leniencies, errors: FieldErrors): void {
+  if (host !== "") {
+    if (parseIp(host) !== undefined) errors.invalid(`${path}.host`, host, "must be a DNS name, not an IP address");
+    addInvalid(errors, `${path}.host`, host, hostProblems(host));
+  }
+  if (http === undefined || (host.includes("*") && leniencies.anyWildcardRule)) return;
+  validateHttp(http, `${path}.http`, leniencies, errors);
+}
+
+function isSoundHttp(http: Part, leniencies: Leniencies): boolean {
+  const errors = new FieldErrors();
+  validateHttp(http, "", leniencies, errors);
+  return errors.empty;
+}
+
+function validateHttp({ paths }: Part, path: string, leniencies: Leniencies, errors: FieldErrors): void {
+  if (items(paths).length === 0) errors.required(`${path}.paths`);
+  for (const [index, one] of items(paths).entries()) validatePath(one, `${path}.paths[${index}]`, leniencies, errors);
+}
+
+const forbiddenParts = ["//", "/./", "/../", "%2f", "%2F"];
+const forbiddenEnds = ["/..", "/."];
+
+function validatePath({ path: text = "", pathType, backend = {} }: Part, path: string, leniencies: Leniencies, errors: FieldErrors): void {
+  if (pathType === undefined) return errors.required(`${path}.pathType`, "pathType must be specified");
+  const isExact = pathType === "Exact" || pathType === "Prefix";
+  if (!isExact && pathType !== "ImplementationSpecific") {
+    errors.notSupported(`${path}.pathType`, pathType, ["Exact", "ImplementationSpecific", "Prefix"]);
+  } else if (!text.startsWith("/") && (isExact || text !== "")) errors.invalid(`${path}.path`, text, "must be an absolute path");
+  if (isExact) {
+    for (const part of forbiddenParts) if (text.includes(part)) errors.invalid(`${path}.path`, text, `must not contain '${part}'`);
+    for (const end of forbiddenEnds) if (text.endsWith(end)) errors.invalid(`${path}.path`, text, `cannot end with '${end}'`);
+  }
+  validateBackend(backend, `${path}.backend`, leniencies, errors);
+}
+
+function validateBackend({ resource, service }: Part, path: string, leniencies: Leniencies, errors: FieldErrors): void {
+  if (resource !== undefined && service !== undefined) errors.invalid(path, "", "cannot set both resource and service backends");
+  else if (resource !== undefined) validateReference(resource, `${path}.resource`, errors);
+  else if (service !== undefined) validateService(service, path, leniencies, errors);
+  else errors.invalid(path, "", "resource or service backend is required");
+}
+
+function validateService({ name = "", port = {} }: Part, path: string, { relaxedServiceNames }: Leniencies, errors: FieldErrors): void {
+  if (name === "") errors.required(`${path}.service.name`);
+  else addInvalid(errors, `${path}.service.name`, name, (relaxedServiceNames ? dnsLabelProblems : dns1035LabelProblems)(name));
+  const { name: portName = "", number = 0 } = port;
+  if (portName !== "" && number !== 0) errors.invalid(path, "", "cannot set both port name & port number");
+  else if (portName !== "") addInvalid(errors, `${path}.service.port.name`, portName, portNameProblems(portName));
+  else if (number !== 0) addInvalid(errors, `${path}.service.port.number`, number, portNumberProblems(number));
+  else errors.required(path, "port name or number is required");
+}

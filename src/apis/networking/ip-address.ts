@@ -1,0 +1,33 @@
+/** IPAddress: an address that is given out, and to whom. Source: kubernetes' pkg/apis/networking, registry/networking/ipaddress. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import { ipProblems } from "../../api/validation/ip.ts";
+import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { checkImmutable, type Part, selectable } from "../fields.ts";
+import { requireSegment } from "./reference.ts";
+
+export const ipAddress = strategy({
+  isolatesStatus: false,
+  repeatsMetaRules: false,
+  validateName: ipProblems,
+  validate: (object, errors) => validateParent(object.spec?.parentRef, "spec.parentRef", errors),
+  validateUpdate(next, old, errors) {
+    validateMetaAgain(next.metadata, { namespaced: false, validateName: ipProblems }, errors);
+    validateParent(next.spec?.parentRef, "spec.parentRef", errors);
+    validateMetaChangesAgain(next.metadata, old.metadata, errors);
+    checkImmutable(next.spec?.parentRef, old.spec?.parentRef, "spec.parentRef", errors);
+  },
+  selectableFields: Object.fromEntries(
+    ["group", "resource", "namespace", "name"].map((field) => [`spec.parentRef.${field}`, selectable(`spec.parentRef.${field}`)]),
+  ),
+});
+
+function validateParent(parent: Part | undefined, path: string, errors: FieldErrors): void {
+  if (parent === undefined) return errors.required(path);
+  const { group = "", resource = "", name = "", namespace = "" } = parent;
+  if (group !== "") addInvalid(errors, `${path}.group`, group, dnsSubdomainProblems(group));
+  requireSegment(resource, `${path}.resource`, errors);
+  requireSegment(name, `${path}.name`, errors);
+  if (namespace !== "") addInvalid(errors, `${path}.namespace`, namespace, pathSegmentNameProblems(namespace));
+}

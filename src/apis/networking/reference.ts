@@ -1,0 +1,17 @@
+/** References of the networking kinds to an object of any kind. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
+import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
+import type { Part } from "../fields.ts";
+
+export function validateReference({ apiGroup, kind = "", name = "" }: Part, path: string, errors: FieldErrors): void {
+  if (apiGroup !== undefined) addInvalid(errors, `${path}.apiGroup`, apiGroup, dnsSubdomainProblems(apiGroup));
+  requireSegment(kind, `${path}.kind`, errors);
+  requireSegment(name, `${path}.name`, errors);
+}
+
+/** A text that fits into a path and is there. */
+export function requireSegment(text: string, path: string, errors: FieldErrors): void {
+  if (text === "") errors.required(path);
+  else addInvalid(errors, path, text, pathSegmentNameProblems(text));
+}

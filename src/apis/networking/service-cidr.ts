@@ -1,0 +1,39 @@
+/** ServiceCIDR: where services' addresses come from. Source: kubernetes' pkg/apis/networking, registry/networking/servicecidr. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { validatePrefix } from "../../api/validation/ip.ts";
+import { networkOf, parsePrefix } from "../../lib/ip-range/ip-address.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { keepMetaForStatus } from "../fields.ts";
+
+const path = "spec.cidrs";
+
+export const serviceCidr = strategy({
+  validate: (object, errors) => validateCidrs(cidrsOf(object), errors),
+  validateUpdate(next, old, errors) {
+    const [cidrs, before] = [cidrsOf(next), cidrsOf(old)];
+    const isExtension = before.length === 1 && cidrs.length === 2;
+    if (cidrs.length !== before.length && !isExtension) return errors.invalid(path, next.spec?.cidrs ?? null, "field is immutable");
+    for (const [index, cidr] of before.entries()) {
+      if (cidrs[index] !== cidr) errors.invalid(`${path}[${index}]`, cidrs[index], "field is immutable");
+    }
+    if (isExtension) validateCidrs(cidrs, errors);
+  },
+  prepareForStatusUpdate: keepMetaForStatus,
+});
+
+const cidrsOf = (object: KubeObject): readonly string[] => object.spec?.cidrs ?? [];
+
+function validateCidrs(cidrs: readonly string[], errors: FieldErrors): void {
+  if (cidrs.length === 0) return errors.required(path, "at least one CIDR required");
+  if (cidrs.length > 2) return errors.invalid(path, { CIDRs: cidrs }, "may only hold up to 2 values");
+  for (const [index, cidr] of cidrs.entries()) validatePrefix(cidr, `${path}[${index}]`, errors);
+  const [first, second] = cidrs.map(familyOf);
+  if (first === undefined || first !== second) return;
+  errors.invalid(path, cidrs, "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64");
+}
+
+function familyOf(cidr: string): string | undefined {
+  const prefix = parsePrefix(cidr);
+  return prefix && networkOf(prefix).family;
+}
