@@ -10,6 +10,7 @@ import {
 } from "./admissionregistration/kinds.ts";
 import { customResourceDefinition, customResourceDefinitionWith } from "./apiextensions/custom-resource-definition.ts";
 import type { RuleChecker } from "./apiextensions/rule-checker.ts";
+import { controllerRevision } from "./apps/controller-revision.ts";
 import { daemonSet } from "./apps/daemon-set.ts";
 import { deployment } from "./apps/deployment.ts";
 import { replicaSet } from "./apps/replica-set.ts";
@@ -72,6 +73,7 @@ const special: Readonly<Record<string, Strategy>> = {
   "admissionregistration.k8s.io/validatingwebhookconfigurations": validatingWebhookConfiguration,
   "apiextensions.k8s.io/customresourcedefinitions": customResourceDefinition,
   "apiregistration.k8s.io/apiservices": apiService,
+  "apps/controllerrevisions": controllerRevision,
   "apps/daemonsets": daemonSet,
   "apps/deployments": deployment,
   "apps/replicasets": replicaSet,

@@ -38,6 +38,22 @@ export function isEmptySelector(selector: Part): boolean {
   return Object.keys(selector.matchLabels ?? {}).length === 0 && items(selector.matchExpressions).length === 0;
 }
 
+/** As Go writes it: labels by name, fields in their order. */
+export function shownSelector(selector: Part): Part {
+  const requirements = items(selector.matchExpressions).map(({ key = "", operator = "", values }) => {
+    return { key, operator, ...(values?.length > 0 && { values }) };
+  });
+  return {
+    ...(Object.keys(selector.matchLabels ?? {}).length > 0 && { matchLabels: byName(selector.matchLabels) }),
+    ...(requirements.length > 0 && { matchExpressions: requirements }),
+  };
+}
+
+/** A map as Go writes it. */
+export function byName(map: Part): Part {
+  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+}
+
 /** An empty selector selects everything. */
 export function selects(selector: Part, labels: Readonly<Record<string, string>>): boolean {
   const value = (key: string): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined);

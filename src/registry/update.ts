@@ -151,7 +151,8 @@ function mainRules(registry: RegistryContext, resource: UpdateRequest["target"][
       const { schema } = storeOf(resource).form;
       dropDisabledFields(next, old, schema, (gate) => registry.gates.enabled(gate));
       strategy.prepareForUpdate(next, old, context);
-      if (strategy.hasGeneration && contentDiffers(next, old, schema, strategy.isolatesStatus ? "status" : "")) raiseGeneration(next.metadata);
+      if (!strategy.hasGeneration) return;
+      if (contentDiffers(next, old, schema, strategy.isolatesStatus ? "status" : "") || strategy.raisesGeneration(next, old)) raiseGeneration(next.metadata);
     },
     validate: strategy.validateUpdate,
   };

@@ -168,6 +168,8 @@ export interface Strategy {
   readonly isolatesStatus: boolean;
   /** Starts at 1 and is raised when anything but metadata and status changes. */
   readonly hasGeneration: boolean;
+  /** Whether something else raises it, too. */
+  raisesGeneration(next: KubeObject, old: KubeObject): boolean;
   /** Fills in what the kind's defaults are, on the object as decoded at the storage version. */
   setDefaults(object: KubeObject): void;
   prepareForCreate(object: KubeObject, context: StrategyContext): void;

@@ -8,6 +8,7 @@ const defaults: Strategy = {
   validateName: dnsSubdomainProblems,
   isolatesStatus: true,
   hasGeneration: false,
+  raisesGeneration: () => false,
   setDefaults: nothing,
   prepareForCreate: nothing,
   prepareForUpdate: nothing,

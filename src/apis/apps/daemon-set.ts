@@ -1,12 +1,15 @@
 /** DaemonSet. */
+import { type ApiError, badRequest } from "../../api/errors.ts";
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { deepEqual } from "../../lib/json/values.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import { addIntegers, deepEqual, type Integer, toInteger } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { setTemplateDefaults } from "../core/pod-template.ts";
-import { checkNonNegative, setAbsent, struct } from "../fields.ts";
-import { checkSelectorUnchanged, validateWorkload } from "../workload.ts";
-import { validateDaemonSetRollingUpdate } from "./rolling-update.ts";
+import { setTemplateDefaults, validateTemplate } from "../core/pod-template.ts";
+import { type Part, setAbsent, struct } from "../fields.ts";
+import { isEmptySelector, shownSelector, validateLabelSelector } from "../label-selector.ts";
+import { checkCollisionCount, checkCounts, checkSelected, checkSelectorUnchanged, checkTemplateRuns } from "../workload.ts";
+import { setRollingUpdateDefaults, validateDaemonSetRollingUpdate } from "./rolling-update.ts";
 
 /** Counts the changes of the template; an annotation since the field was retired. */
 const generationAnnotation = "deprecated.daemonset.template.generation";
@@ -19,41 +22,88 @@ export const daemonSet = strategy({
     setTemplateDefaults(spec);
     const update = struct(spec, "updateStrategy");
     setAbsent(update, { type: "RollingUpdate" });
-    if (update.type === "RollingUpdate") setAbsent(struct(update, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 });
+    if (update.type === "RollingUpdate") setRollingUpdateDefaults(struct(update, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 });
+    else if (update.rollingUpdate) setRollingUpdateDefaults(update.rollingUpdate, { maxUnavailable: 0, maxSurge: 0 });
     setTemplateGeneration(object, templateGeneration(object)); // Here already, so that who writes the object manages the annotation.
   },
   prepareForCreate(object) {
     delete object.status;
-    setTemplateGeneration(object, Math.max(templateGeneration(object), 1));
+    const generation = templateGeneration(object);
+    setTemplateGeneration(object, generation < 1 ? 1 : generation);
   },
   prepareForUpdate(next, old) {
     const changed = !deepEqual(next.spec.template, old.spec.template);
-    setTemplateGeneration(next, templateGeneration(old) + (changed ? 1 : 0));
+    setTemplateGeneration(next, changed ? addIntegers(templateGeneration(old), 1) : templateGeneration(old));
   },
+  prepareForStatusUpdate: (next, old) => setTemplateGeneration(next, templateGeneration(old)),
   validate,
   validateUpdate(next, old, errors) {
-    validate(next, errors);
     checkSelectorUnchanged(next, old, errors);
+    validate(next, errors);
+  },
+  validateStatusUpdate(next, old, errors) {
+    checkCounts(next.status ?? {}, "status", counts, errors);
+    checkCollisionCount(next, old, errors);
   },
 });
 
+const counts = [
+  "currentNumberScheduled",
+  "numberMisscheduled",
+  "desiredNumberScheduled",
+  "numberReady",
+  "observedGeneration",
+  "updatedNumberScheduled",
+  "numberAvailable",
+  "numberUnavailable",
+  "collisionCount",
+];
+
 function validate(object: KubeObject, errors: FieldErrors): void {
-  validateWorkload(object, { noun: "daemonset", selectorMayBeAbsent: true }, errors);
-  const { minReadySeconds, updateStrategy, revisionHistoryLimit } = object.spec;
-  checkNonNegative(minReadySeconds, "spec.minReadySeconds", errors);
-  const { type, rollingUpdate = null } = updateStrategy;
-  if (type === "RollingUpdate") validateDaemonSetRollingUpdate(rollingUpdate, "spec.updateStrategy.rollingUpdate", errors);
+  const { spec } = object;
+  validateSelector(object, errors);
+  validateTemplate(spec.template ?? {}, "spec.template", errors);
+  checkTemplateRuns(object, { templateNoun: "DaemonSet" }, errors);
+  checkCounts(spec, "spec", ["minReadySeconds"], errors);
+  if (templateGeneration(object) < 0) errors.invalid("spec.templateGeneration", templateGeneration(object), "must be greater than or equal to 0");
+  validateUpdateStrategy(spec.updateStrategy, errors);
+  checkCounts(spec, "spec", ["revisionHistoryLimit"], errors);
+}
+
+/** That a selector is absent is not told by itself: it selects nothing, the template neither. */
+function validateSelector(object: KubeObject, errors: FieldErrors): void {
+  const selector = object.spec.selector ?? undefined;
+  const before = errors.causes.length;
+  if (selector !== undefined) validateLabelSelector(selector, "spec.selector", errors);
+  if (errors.causes.length === before) checkSelected(object, errors);
+  if (selector !== undefined && isEmptySelector(selector)) {
+    errors.invalid("spec.selector", shownSelector(selector), "empty selector is invalid for daemonset");
+  }
+}
+
+function validateUpdateStrategy({ type, rollingUpdate = null }: Part, errors: FieldErrors): void {
+  const path = "spec.updateStrategy";
+  if (type === "RollingUpdate") validateDaemonSetRollingUpdate(rollingUpdate, `${path}.rollingUpdate`, errors);
   else if (type !== "OnDelete")
-    errors.notSupported("spec.updateStrategy", { Type: type, RollingUpdate: rollingUpdate }, ["RollingUpdate", "OnDelete"]); // In Go's words.
-  checkNonNegative(revisionHistoryLimit, "spec.revisionHistoryLimit", errors);
+    errors.notSupported(path, { Type: type, RollingUpdate: rollingUpdate && inGo(rollingUpdate) }, ["RollingUpdate", "OnDelete"]);
 }
 
-function templateGeneration(object: KubeObject): number {
-  const value = Number(object.metadata.annotations?.[generationAnnotation] ?? 0);
-  return Number.isSafeInteger(value) ? value : 0;
+const inGo = ({ maxUnavailable = 0, maxSurge = 0 }: Part): Part => ({ MaxUnavailable: maxUnavailable, MaxSurge: maxSurge });
+
+/** @throws ApiError 400 for what Go does not read as an int64 */
+function templateGeneration(object: KubeObject): Integer {
+  const text = object.metadata.annotations?.[generationAnnotation];
+  if (text === undefined) return 0;
+  if (!/^[+-]?[0-9]{1,400}$/.test(text)) throw unreadable(text, "invalid syntax");
+  const value = BigInt(text.replace(/^\+/, ""));
+  if (BigInt.asIntN(64, value) !== value) throw unreadable(text, "value out of range");
+  return toInteger(value);
 }
 
-function setTemplateGeneration(object: KubeObject, generation: number): void {
+const unreadable = (text: string, why: string): ApiError =>
+  badRequest(`DaemonSet in version "v1" cannot be handled as a DaemonSet: strconv.ParseInt: parsing ${quoteGo(text)}: ${why}`);
+
+function setTemplateGeneration(object: KubeObject, generation: Integer): void {
   object.metadata.annotations ??= {};
   object.metadata.annotations[generationAnnotation] = String(generation);
 }

@@ -1,12 +1,15 @@
-/** Deployment. */
+/** Deployment. Source: upstream's apps validation and strategy. */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { deepEqual } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { setTemplateDefaults } from "../core/pod-template.ts";
 import { checkNonNegative, type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
-import { checkSelectorUnchanged, validateWorkload } from "../workload.ts";
-import { validateDeploymentRollingUpdate } from "./rolling-update.ts";
+import { checkAtMost, checkCollisionCount, checkCounts, checkSelectorUnchanged, podNameWarnings, validateReplicated } from "../workload.ts";
+import { setRollingUpdateDefaults, validateDeploymentRollingUpdate } from "./rolling-update.ts";
+
+const rules = { noun: "deployment", unusableText: "invalid label selector", templateNoun: "ReplicaSet" };
 
 export const deployment = strategy({
   hasGeneration: true,
@@ -17,24 +20,34 @@ export const deployment = strategy({
     setTemplateDefaults(spec);
     const update = struct(spec, "strategy");
     setAbsent(update, { type: "RollingUpdate" });
-    if (update.type === "RollingUpdate") setAbsent(struct(update, "rollingUpdate"), { maxUnavailable: "25%", maxSurge: "25%" });
+    if (update.type === "RollingUpdate") setRollingUpdateDefaults(struct(update, "rollingUpdate"), { maxUnavailable: "25%", maxSurge: "25%" });
   },
   prepareForCreate(object) {
     delete object.status;
+  },
+  raisesGeneration: (next, old) => !deepEqual(next.metadata.annotations, old.metadata.annotations), // They are copied to its replica sets.
+  prepareForStatusUpdate(next, old) {
+    if (old.metadata.labels === undefined) delete next.metadata.labels;
+    else next.metadata.labels = old.metadata.labels;
   },
   validate,
   validateUpdate(next, old, errors) {
     validate(next, errors);
     checkSelectorUnchanged(next, old, errors);
   },
+  validateStatusUpdate(next, old, errors) {
+    validateStatus(next.status ?? {}, errors);
+    checkCollisionCount(next, old, errors);
+  },
+  warnings: podNameWarnings,
 });
 
 function validate(object: KubeObject, errors: FieldErrors): void {
-  validateWorkload(object, { noun: "deployment" }, errors);
   const { spec } = object;
+  checkNonNegative(spec.replicas, "spec.replicas", errors);
+  validateReplicated(object, rules, errors);
   validateStrategy(spec.strategy, "spec.strategy", errors);
-  for (const field of ["minReadySeconds", "revisionHistoryLimit"]) checkNonNegative(spec[field], `spec.${field}`, errors);
-  checkNonNegative(spec.progressDeadlineSeconds, "spec.progressDeadlineSeconds", errors);
+  checkCounts(spec, "spec", ["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"], errors);
   if (spec.progressDeadlineSeconds <= (spec.minReadySeconds ?? 0)) {
     errors.invalid("spec.progressDeadlineSeconds", spec.progressDeadlineSeconds, "must be greater than minReadySeconds");
   }
@@ -43,6 +56,16 @@ function validate(object: KubeObject, errors: FieldErrors): void {
 function validateStrategy({ type, rollingUpdate = null }: Part, path: string, errors: FieldErrors): void {
   if (type === "RollingUpdate") validateDeploymentRollingUpdate(rollingUpdate, `${path}.rollingUpdate`, errors);
   else if (type !== "Recreate")
-    errors.notSupported(path, { Type: type, RollingUpdate: rollingUpdate }, ["Recreate", "RollingUpdate"]); // In Go's words.
+    errors.notSupported(path, { Type: type, RollingUpdate: rollingUpdate && inGo(rollingUpdate) }, ["Recreate", "RollingUpdate"]);
   else if (rollingUpdate !== null) errors.forbidden(`${path}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'");
+}
+
+const inGo = ({ maxUnavailable = 0, maxSurge = 0 }: Part): Part => ({ MaxUnavailable: maxUnavailable, MaxSurge: maxSurge });
+
+function validateStatus(status: Part, errors: FieldErrors): void {
+  const counts = ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas", "terminatingReplicas"];
+  checkCounts(status, "status", ["observedGeneration", ...counts, "collisionCount"], errors);
+  const fields = ["updatedReplicas", "readyReplicas", "availableReplicas"];
+  checkAtMost(status, "status", { fields, of: "replicas", name: "status.replicas" }, errors);
+  checkAtMost(status, "status", { fields: ["availableReplicas"], of: "readyReplicas", name: "readyReplicas" }, errors);
 }

@@ -1,11 +1,13 @@
-/** ReplicaSet. */
+/** ReplicaSet. Source: upstream's apps validation and strategy. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { setTemplateDefaults } from "../core/pod-template.ts";
-import { selectable, setAbsent, struct } from "../fields.ts";
+import { type Part, selectable, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
-import { checkSelectorUnchanged, validateWorkload } from "../workload.ts";
+import { checkAtMost, checkCounts, checkSelectorUnchanged, podNameWarnings, validateReplicated } from "../workload.ts";
 
-const rules = { noun: "deployment" }; // Upstream's text says deployment here too.
+const rules = { noun: "deployment", unusableText: "invalid label selector", templateNoun: "ReplicaSet" }; // Upstream's text says deployment here too.
 
 export const replicaSet = strategy({
   hasGeneration: true,
@@ -19,9 +21,23 @@ export const replicaSet = strategy({
   prepareForCreate(object) {
     object.status = { replicas: 0 };
   },
-  validate: (object, errors) => validateWorkload(object, rules, errors),
+  validate,
   validateUpdate(next, old, errors) {
-    validateWorkload(next, rules, errors);
+    validate(next, errors);
     checkSelectorUnchanged(next, old, errors);
   },
+  validateStatusUpdate: (next, _old, errors) => validateStatus(next.status ?? {}, errors),
+  warnings: podNameWarnings,
 });
+
+function validate(object: KubeObject, errors: FieldErrors): void {
+  checkCounts(object.spec, "spec", ["replicas", "minReadySeconds"], errors);
+  validateReplicated(object, rules, errors);
+}
+
+function validateStatus(status: Part, errors: FieldErrors): void {
+  const fields = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
+  checkCounts(status, "status", ["replicas", ...fields, "observedGeneration", "terminatingReplicas"], errors);
+  checkAtMost(status, "status", { fields, of: "replicas", name: "status.replicas" }, errors);
+  checkAtMost(status, "status", { fields: ["availableReplicas"], of: "readyReplicas", name: "readyReplicas" }, errors);
+}

@@ -5,6 +5,11 @@ import { checkNonNegative, type Part } from "../fields.ts";
 const notPercent =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 
+/** An empty text is one, and is refused. */
+export function setRollingUpdateDefaults(rollingUpdate: Part, values: Readonly<Part>): void {
+  for (const [field, value] of Object.entries(values)) rollingUpdate[field] ??= value;
+}
+
 /** @param path of the strategy's `rollingUpdate` */
 export function validateDeploymentRollingUpdate({ maxUnavailable, maxSurge }: Part, path: string, errors: FieldErrors): void {
   checkIntOrPercent(maxUnavailable, `${path}.maxUnavailable`, errors);
@@ -24,6 +29,15 @@ export function validateDaemonSetRollingUpdate({ maxUnavailable, maxSurge }: Par
   const [hasUnavailable, hasSurge] = [amountOf(maxUnavailable) !== 0, amountOf(maxSurge) !== 0];
   if (hasUnavailable && hasSurge) errors.invalid(`${path}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero");
   else if (!hasUnavailable && !hasSurge) errors.required(`${path}.maxUnavailable`, "cannot be 0 when maxSurge is 0");
+}
+
+/** Who is above the partition moves. @param path of the strategy's `rollingUpdate` */
+export function validateStatefulSetRollingUpdate({ partition, maxUnavailable }: Part, path: string, errors: FieldErrors): void {
+  checkNonNegative(partition, `${path}.partition`, errors);
+  if (maxUnavailable === undefined || maxUnavailable === null) return;
+  checkIntOrPercent(maxUnavailable, `${path}.maxUnavailable`, errors);
+  if (amountOf(maxUnavailable) === 0) errors.invalid(`${path}.maxUnavailable`, maxUnavailable, "cannot be 0");
+  checkAtMostAll(maxUnavailable, `${path}.maxUnavailable`, errors);
 }
 
 function checkIntOrPercent(value: unknown, path: string, errors: FieldErrors): void {

@@ -1,12 +1,24 @@
-/** StatefulSet: all of its spec but a few fields is fixed. */
-
+/** StatefulSet: all of its spec but a few fields is fixed. Source: upstream's apps validation and strategy. */
+import { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
+import { dnsLabelProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { setClaimDefaults } from "../core/persistent-volume.ts";
-import { setTemplateDefaults } from "../core/pod-template.ts";
-import { items, type Part, setAbsent, struct } from "../fields.ts";
+import { setTemplateDefaults, validateTemplate } from "../core/pod-template.ts";
+import { checkNonNegative, items, type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
-import { validateWorkload } from "../workload.ts";
+import {
+  checkAtMost,
+  checkCollisionCount,
+  checkCounts,
+  checkSelected,
+  checkTemplateRuns,
+  validateSelector,
+  validateTemplateMeta,
+} from "../workload.ts";
+import { setRollingUpdateDefaults, validateStatefulSetRollingUpdate } from "./rolling-update.ts";
 
 const changeable = [
   "replicas",
@@ -19,17 +31,19 @@ const changeable = [
 ];
 const fixedText =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+const endlessHistory = "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended";
+
+const rules = { noun: "statefulset", unusableText: "", templateNoun: "StatefulSet" };
 
 export const statefulSet = strategy({
+  validateName: dnsLabelProblems,
   hasGeneration: true,
   scale: workloadScale,
   setDefaults(object) {
     const spec = struct(object, "spec");
     setAbsent(spec, { replicas: 1, revisionHistoryLimit: 10, podManagementPolicy: "OrderedReady" });
     setTemplateDefaults(spec);
-    const update = struct(spec, "updateStrategy");
-    setAbsent(update, { type: "RollingUpdate" });
-    if (update.type === "RollingUpdate") setAbsent(struct(update, "rollingUpdate"), { partition: 0, maxUnavailable: 1 });
+    setUpdateDefaults(struct(spec, "updateStrategy"));
     setAbsent(struct(spec, "persistentVolumeClaimRetentionPolicy"), { whenDeleted: "Retain", whenScaled: "Retain" });
     for (const claim of items(spec.volumeClaimTemplates)) {
       setAbsent(claim, { kind: "PersistentVolumeClaim", apiVersion: "v1" });
@@ -39,11 +53,88 @@ export const statefulSet = strategy({
   prepareForCreate(object) {
     object.status = { replicas: 0, availableReplicas: 0 };
   },
-  validate: (object, errors) => validateWorkload(object, { noun: "statefulset" }, errors),
+  validate: (object, errors) => validateSpec(object, {}, errors),
   validateUpdate(next, old, errors) {
-    validateWorkload(next, { noun: "statefulset" }, errors);
+    const tolerated = new FieldErrors();
+    validateSpec(old, { isUpdate: true }, tolerated);
+    validateSpec(next, { isUpdate: true, keepsTemplate: !tolerated.empty }, errors);
     if (!deepEqual(fixedPart(next.spec), fixedPart(old.spec))) errors.forbidden("spec", fixedText);
   },
+  validateStatusUpdate(next, old, errors) {
+    validateStatus(next.status ?? {}, errors);
+    checkCollisionCount(next, old, errors);
+  },
+  warnings: ({ spec }) => (spec.revisionHistoryLimit < 0 ? [endlessHistory] : []),
 });
 
-const fixedPart = (spec: Part): Part => Object.fromEntries(Object.entries(spec).filter(([field]) => !changeable.includes(field)));
+function setUpdateDefaults(update: Part): void {
+  if ((update.type ?? "") === "") {
+    update.type = "RollingUpdate";
+    update.rollingUpdate ??= {};
+  }
+  if (update.type === "RollingUpdate" && update.rollingUpdate) setRollingUpdateDefaults(update.rollingUpdate, { partition: 0, maxUnavailable: 1 });
+}
+
+const fixedPart = (spec: Part): Part =>
+  Object.fromEntries(Object.entries({ serviceName: "", ...spec }).filter(([field]) => !changeable.includes(field)));
+
+interface Leniency {
+  /** What cannot change any more is not looked at. */
+  readonly isUpdate?: boolean;
+  /** What was stored would not pass either. */
+  readonly keepsTemplate?: boolean;
+}
+
+function validateSpec(object: KubeObject, { isUpdate = false, keepsTemplate = false }: Leniency, errors: FieldErrors): void {
+  const { spec } = object;
+  const { podManagementPolicy, serviceName = "" } = spec;
+  if (podManagementPolicy !== "OrderedReady" && podManagementPolicy !== "Parallel") {
+    errors.invalid("spec.podManagementPolicy", podManagementPolicy, "must be 'OrderedReady' or 'Parallel'");
+  }
+  validateUpdateStrategy(spec.updateStrategy, errors);
+  validateRetentionPolicy(spec.persistentVolumeClaimRetentionPolicy, errors);
+  checkCounts(spec, "spec", ["replicas", "minReadySeconds"], errors);
+  checkNonNegative(spec.ordinals?.start, "spec.ordinals.start", errors);
+  if (!isUpdate && serviceName !== "") addInvalid(errors, "spec.serviceName", serviceName, dnsLabelProblems(serviceName));
+  if (validateSelector(object, rules, errors)) {
+    checkSelected(object, errors);
+    if (!keepsTemplate) validateTemplate(withClaims(spec), "spec.template", errors);
+    validateTemplateMeta(spec.template, "spec.template", errors);
+  }
+  checkTemplateRuns(object, rules, errors);
+}
+
+function validateUpdateStrategy({ type, rollingUpdate = null }: Part, errors: FieldErrors): void {
+  const path = "spec.updateStrategy";
+  if (type === "RollingUpdate") {
+    if (rollingUpdate !== null) validateStatefulSetRollingUpdate(rollingUpdate, `${path}.rollingUpdate`, errors);
+  } else if (type === "OnDelete") {
+    if (rollingUpdate !== null) errors.invalid(`${path}.rollingUpdate`, inGo(rollingUpdate), "only allowed for updateStrategy 'RollingUpdate'");
+  } else errors.invalid(path, { Type: type, RollingUpdate: rollingUpdate && inGo(rollingUpdate) }, "must be 'RollingUpdate' or 'OnDelete'");
+}
+
+const inGo = ({ partition = 0, maxUnavailable = null }: Part): Part => ({ Partition: partition, MaxUnavailable: maxUnavailable });
+
+function validateRetentionPolicy(policy: Part | undefined, errors: FieldErrors): void {
+  if (!policy) return;
+  for (const field of ["whenDeleted", "whenScaled"]) {
+    const path = `spec.persistentVolumeClaimRetentionPolicy.${field}`;
+    if (policy[field] !== "Retain" && policy[field] !== "Delete") errors.notSupported(path, policy[field], ["Retain", "Delete"]);
+  }
+}
+
+/** The template as its pods have it: host names are theirs alone, and a claim of theirs stands for the volume of the same name. */
+function withClaims({ template, volumeClaimTemplates }: Part): Part {
+  const { hostname: _hostname, subdomain: _subdomain, ...spec } = template.spec;
+  const names = new Set(items(volumeClaimTemplates).map(({ metadata }) => metadata?.name ?? ""));
+  if (names.size === 0) return { ...template, spec };
+  const claimed = [...names].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  return { ...template, spec: { ...spec, volumes: [...claimed, ...items(spec.volumes).filter(({ name = "" }) => !names.has(name))] } };
+}
+
+function validateStatus(status: Part, errors: FieldErrors): void {
+  const counts = ["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"];
+  checkCounts(status, "status", ["replicas", ...counts, "observedGeneration", "collisionCount"], errors);
+  checkAtMost(status, "status", { fields: counts, of: "replicas", name: "status.replicas" }, errors);
+  checkAtMost(status, "status", { fields: ["availableReplicas"], of: "readyReplicas", name: "status.readyReplicas" }, errors);
+}

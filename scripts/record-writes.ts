@@ -1,0 +1,77 @@
+/**
+ * Fills in what a kube-apiserver answers to the rows of goldens of writes (src/testing/write-golden.ts).
+ *   node scripts/record-writes.ts KUBECONFIG ETCD_URL FILE...
+ * The namespace `work` and the bases are created there, and stay. The server must have no other writers of these.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { Agent, request } from "node:https";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { openWrites, type Row, type WriteGolden, type WriteServer } from "../src/testing/write-golden.ts";
+
+const [kubeconfig, etcdUrl, ...files] = process.argv.slice(2);
+if (kubeconfig === undefined || etcdUrl === undefined) throw new Error("usage: record-writes.ts KUBECONFIG ETCD_URL FILE...");
+
+export function connect(kubeconfigPath: string, etcd: string): WriteServer {
+  const text = readFileSync(kubeconfigPath, "utf8");
+  const field = (name: string): Buffer => Buffer.from(new RegExp(`${name}: (\\S+)`).exec(text)?.[1] ?? "", "base64");
+  const url = new URL(/server: (\S+)/.exec(text)?.[1] ?? "");
+  const agent = new Agent({
+    keepAlive: true,
+    maxSockets: 1,
+    ca: field("certificate-authority-data"),
+    cert: field("client-certificate-data"),
+    key: field("client-key-data"),
+  });
+  return {
+    send: (line, body) =>
+      new Promise((resolve, reject) => {
+        const [method, path] = line.split(" ");
+        const sent = request(
+          { host: url.hostname, port: url.port, method, path, agent, headers: { "content-type": "application/json" } },
+          (answer) => {
+            const pieces: Buffer[] = [];
+            answer.on("data", (piece: Buffer) => pieces.push(piece));
+            answer.on("end", () => {
+              const warnings = [answer.headers.warning ?? []].flat().join(", ");
+              resolve({ status: answer.statusCode ?? 0, warnings, body: JSON.parse(Buffer.concat(pieces).toString()) });
+            });
+          },
+        );
+        sent.on("error", reject);
+        sent.end(body === undefined ? undefined : JSON.stringify(body));
+      }),
+    async seed(key, object) {
+      const base64 = (value: string): string => Buffer.from(value).toString("base64");
+      const answer = await fetch(`${etcd}/v3/kv/put`, {
+        method: "POST",
+        body: JSON.stringify({ key: base64(key), value: base64(JSON.stringify(object)) }),
+      });
+      if (!answer.ok) throw new Error(await answer.text());
+      await new Promise((resolve) => setTimeout(resolve, 300)); // Until the server's cache has it.
+    },
+  };
+}
+
+const server = connect(kubeconfig, etcdUrl);
+for (const file of files) {
+  const golden: WriteGolden = JSON.parse(gunzipSync(readFileSync(file)).toString());
+  const namespace = /\/namespaces\/([^/]+)\//.exec(golden.path)?.[1];
+  if (namespace !== undefined) await server.send("POST /api/v1/namespaces", { metadata: { name: namespace } });
+  const writes = openWrites(server, golden);
+  const rows: Row[] = [];
+  for (const row of golden.rows) {
+    const { code, answer, warnings } = await writes.run(row);
+    const isPlain = Array.isArray(answer) && answer.length === 0;
+    rows.push([
+      row[0],
+      row[1],
+      row[2],
+      code,
+      ...(isPlain && warnings === "" ? [] : [answer]),
+      ...(warnings === "" ? [] : [warnings]),
+    ] as unknown as Row);
+  }
+  const lines = (list: readonly unknown[]): string => list.map((one) => JSON.stringify(one)).join(",\n");
+  const text = `{"path":${JSON.stringify(golden.path)},\n"bases":[\n${lines(golden.bases)}\n],\n"rows":[\n${lines(rows)}\n]}\n`;
+  writeFileSync(file, gzipSync(text, { level: 9 }));
+}

@@ -1,0 +1,34 @@
+/** Replays {@link WriteGolden}s over a memory registry. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { send } from "./api-client.ts";
+import { type MemoryRegistryOptions, openMemoryRegistry } from "./memory-registry.ts";
+import { openWrites, type WriteGolden } from "./write-golden.ts";
+
+/** One test for each row, which names what it changes. @param file a golden of writes */
+export function replayWrites(file: string, options: MemoryRegistryOptions = {}): void {
+  const golden: WriteGolden = JSON.parse(gunzipSync(readFileSync(file)).toString());
+  const opened = openMemoryRegistry(options);
+  const writes = opened.then(async ({ registry }) => {
+    const namespace = /\/namespaces\/([^/]+)\//.exec(golden.path)?.[1];
+    if (namespace !== undefined) await send(registry, "POST /api/v1/namespaces", { metadata: { name: namespace } });
+    return openWrites(
+      {
+        send: (line, body) => send(registry, line, body),
+        async seed(key, object) {
+          await registry.storage.commit([], [{ key, value: Buffer.from(JSON.stringify(object)) }]);
+        },
+      },
+      golden,
+    );
+  });
+  after(async () => (await opened).close());
+  for (const [index, row] of golden.rows.entries()) {
+    const [verb, base, changes, code, answer = [], warnings = ""] = row;
+    test(`row ${index}: ${verb} ${base} ${JSON.stringify(changes).slice(0, 120)}`, async () => {
+      assert.deepEqual(await (await writes).run(row), { code, answer, warnings });
+    });
+  }
+}
