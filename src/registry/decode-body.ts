@@ -5,7 +5,7 @@ import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/o
 import { cborTypeMeta, decodeAnyCbor, decodeCbor } from "../lib/cbor/decode.ts";
 import { cborType } from "../lib/cbor/media-types.ts";
 import { CborError } from "../lib/cbor/wire.ts";
-import { JsonSyntaxError, type TypeMeta, TypeMetaError } from "../lib/json/parse.ts";
+import { checkRepeatedTypeMeta, type Document, JsonSyntaxError, type TypeMeta, TypeMetaError } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { decodeProtobuf } from "../lib/protobuf/decode.ts";
 import { type Envelope, readEnvelope } from "../lib/protobuf/envelope.ts";
@@ -27,6 +27,8 @@ export interface ExpectedKind {
   readonly version: string;
   readonly kind: string;
   readonly schema: Struct;
+  /** Upstream works on objects of this very version, which is the one of a patched document that names none. */
+  readonly isHub?: boolean;
 }
 
 export interface DecodeOptions {
@@ -73,8 +75,9 @@ function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptio
   try {
     decoded = decodeDocument(document, expected.schema);
   } catch (error) {
-    if (error instanceof DecodeError || error instanceof JsonSyntaxError) throw cannot(error.message);
-    throw error;
+    if (!(error instanceof DecodeError) && !(error instanceof JsonSyntaxError)) throw error;
+    checkEachKind(bytes, document, expected);
+    throw cannot(error.message);
   }
   if (options.fieldValidation === "Strict") {
     // What is wrong with the YAML is one error, of several lines, and a warning each.
@@ -171,6 +174,17 @@ function readKind(bytes: Buffer, expected: ExpectedKind, { catalog, mediaType }:
   }
 }
 
+/** Upstream looks at kind and version first, and each time they are set. @param document does not fit its schema @throws ApiError 400 */
+function checkEachKind(bytes: Buffer, { repeated }: Document, { kind }: ExpectedKind): void {
+  if (repeated?.size === 0) return;
+  try {
+    checkRepeatedTypeMeta(bytes);
+  } catch (error) {
+    if (error instanceof TypeMetaError) throw unrecognized(kind, error.message, bytes);
+    throw error;
+  }
+}
+
 /** What a body says it is, and where it says nothing, what is expected. @throws TypeMetaProblem; ApiError 400 when it cannot stand for that */
 function namedKind({ apiVersion, kind: given }: TypeMeta, expected: ExpectedKind, catalog: Catalog): NamedKind {
   if (expected.schema.custom !== undefined) return namedCustomKind({ apiVersion, kind: given }, expected);
@@ -258,11 +272,26 @@ export function kindProblem(given: NamedKind, expected: ExpectedKind, catalog: C
   return { why: `converting (${type}) to (${internalPackage(ours?.group ?? expected.group)}.${expected.kind}): unknown conversion`, converts: false };
 }
 
+/** The same of a document without a version, which upstream takes for one of its internal types. */
+export function internalKindProblem(given: NamedKind, expected: ExpectedKind, catalog: Catalog): string | undefined {
+  if (given.kind === expected.kind) return undefined;
+  if (goTypeOf(given, catalog) === undefined) {
+    return `no kind ${quoteGo(given.kind)} is registered for the internal version of group ${quoteGo(given.group)} in scheme ${quoteGo(schemeName)}`;
+  }
+  const wanted = internalPackage(expected.group);
+  return `converting (${internalPackage(given.group)}.${given.kind}) to (${wanted}.${expected.kind}): unknown conversion`;
+}
+
+/** Kinds of the core group that no document describes. */
+const undescribedCore: ReadonlySet<string> = new Set(["List", "PodStatusResult", "RangeAllocation", "SerializedReference"]);
+
 /** `v1.Secret`; undefined for a kind that is not known. */
 function goTypeOf({ group, version, kind }: NamedKind, catalog: Catalog): string | undefined {
+  if (group === "" && version === "v1" && undescribedCore.has(kind)) return `v1.${kind}`;
   const definition = definitionOf(group, version, kind);
   if (definition !== undefined) return builtinSchema(definition).goType;
-  return catalog.findKind(group, version, kind)?.version.schema.goType;
+  const found = catalog.findKind(group, version, kind);
+  return found?.resource.definition.custom === false ? found.version.schema.goType : undefined;
 }
 
 /** Go's package of a group's internal types. */

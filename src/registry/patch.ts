@@ -1,16 +1,16 @@
 /** Patches one object (PATCH): an update whose object is made from the present one. Source: resource-api §4.5, §4.10; apiserver's patch handler. */
-import { type ApiError, invalid } from "../api/errors.ts";
+import { type ApiError, invalid, notFound } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
-import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/object.ts";
-import { encodeSorted } from "../lib/json/encode-any.ts";
-import { parseJson } from "../lib/json/parse.ts";
+import { formatGroupVersion, type KubeObject } from "../api/object.ts";
 import { conform, type Decoded, DecodeError, decodeJson } from "../lib/schema/decode.ts";
 import { encodeObject } from "../lib/schema/encode.ts";
 import type { Catalog, Resolved } from "../resource/contract.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
-import { checkCustomType, type ExpectedKind, expectedKind, kindProblem, strictError, toStorageVersion, withMetadata } from "./decode-body.ts";
+import { checkCustomType, type ExpectedKind, expectedKind, strictError, toStorageVersion, withMetadata } from "./decode-body.ts";
 import type { Patched, Patcher } from "./patch/contract.ts";
+import { asInternal, readPatchedType } from "./patch/patched-type.ts";
 import { checkNames } from "./preconditions.ts";
+import { storedResource } from "./resource-names.ts";
 import { update } from "./update.ts";
 
 export interface PatchRequest extends WriteRequest {
@@ -22,12 +22,12 @@ export interface PatchRequest extends WriteRequest {
 
 /** @throws ApiError 400, 403 (admission), 404, 409, 413, 422 */
 export function patch(registry: RegistryContext, request: PatchRequest): Promise<Written> {
-  const { target, patcher } = request;
+  const { target } = request;
   return update(registry, {
     ...request,
-    createsMissing: patcher.createsMissing,
     next(current) {
-      const patched = patchTree(registry.catalog, request, () => current && atVersion(current(), target), expectedKind(target));
+      if (current === undefined) throw notFound(storedResource(target.resource), request.name);
+      const patched = patchTree(registry.catalog, request, () => atVersion(current(), target), expectedKind(target));
       checkNames(patched, request); // Before defaults, which may read the name.
       return toStorageVersion(patched, target);
     },
@@ -38,52 +38,36 @@ export type PatchTreeRequest = Pick<PatchRequest, "patcher" | "fieldValidation" 
 
 /**
  * Applies the patch and checks the outcome.
- * @param current a fresh copy at the expected version, at each call; undefined when there is no object
+ * @param current a fresh copy at the expected version, at each call
  * @throws ApiError 400, 413, 422
  */
-export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: () => KubeObject | undefined, expected: ExpectedKind): KubeObject {
+export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: () => KubeObject, expected: ExpectedKind): KubeObject {
   const apply = (): Patched => request.patcher.apply({ current: current(), schema: expected.schema });
   // Checking changes the document, and telling it is dear: whoever must tell it patches again.
-  const describe = (): string => (expected.schema.custom === undefined ? apply().describe() : sortedText(apply().describe()));
+  const describe = (): string => apply().describe();
   const refusal = (why: string): ApiError => invalidPatch(describe(), why);
   const patched = apply();
-  const decoded = conformPatched(patched, expected, catalog, refusal);
+  const says = request.patcher.keepsType ? undefined : readPatchedType({ document: patched.document, describe, refusal }, expected, catalog);
+  const decoded = says?.isInternal === true ? asInternal(patched.document as KubeObject) : conformPatched(patched, expected, refusal);
   const problems = [...patched.problems, ...decoded.problems.sort()];
   if (problems.length > 0 && request.fieldValidation !== "Ignore") {
     if (request.fieldValidation === "Strict") throw refusal(strictError(problems));
     request.warnings.push(...problems);
   }
   const object = withMetadata(decoded.object);
+  if (says?.isCustom === true) checkCustomType(object, expected);
   object.kind = expected.kind;
   object.apiVersion = formatGroupVersion(expected.group, expected.version);
   return object;
 }
 
-function conformPatched({ document, explain }: Patched, expected: ExpectedKind, catalog: Catalog, refusal: (why: string) => ApiError): Decoded {
-  let decoded: Decoded;
+function conformPatched({ document, explain }: Patched, expected: ExpectedKind, refusal: (why: string) => ApiError): Decoded {
   try {
-    decoded = conform(document, expected.schema);
+    return conform(document, expected.schema);
   } catch (error) {
     if (error instanceof DecodeError) throw refusal(explain(error.message));
     throw error;
   }
-  const problem = kindChanged(decoded.object, expected, catalog);
-  if (problem !== undefined) {
-    if (expected.schema.custom !== undefined) checkCustomType(decoded.object, expected);
-    throw refusal(problem);
-  }
-  return decoded;
-}
-
-/** Custom resources are written with all keys sorted. @param text one JSON value */
-const sortedText = (text: string): string => encodeSorted(parseJson(Buffer.from(text)).value);
-
-/** A patch may leave out what kind of object it is, not change it. */
-function kindChanged({ kind, apiVersion }: Record<string, unknown>, expected: ExpectedKind, catalog: Catalog): string | undefined {
-  const named = typeof apiVersion === "string" && apiVersion !== "" ? parseGroupVersion(apiVersion) : expected;
-  if (named === undefined) return `unexpected GroupVersion string: ${apiVersion}`;
-  const given = { group: named.group, version: named.version, kind: typeof kind === "string" && kind !== "" ? kind : expected.kind };
-  return kindProblem(given, expected, catalog)?.why;
 }
 
 /** Upstream's error about a patched document names no kind. */

@@ -8,6 +8,7 @@ import { openMemoryRegistry } from "../../testing/memory-registry.ts";
 const maps = "/api/v1/namespaces/n/configmaps";
 const pods = "/api/v1/namespaces/n/pods";
 const deployments = "/apis/apps/v1/namespaces/n/deployments";
+const leases = "/apis/coordination.k8s.io/v1/namespaces/n/leases";
 const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
 
 async function withRegistry(run: (registry: Parameters<typeof send>[0]) => Promise<void>): Promise<void> {
@@ -183,6 +184,26 @@ const misshapen: readonly (readonly [request: string, body: unknown, status: num
   [`JSON ${maps}/a`, [{ op: "copy", from: "/none/none", path: "/data/x" }], 422, rejected],
   [`JSON ${pods}/p`, [{ op: "remove", path: "/spec/containers/7" }], 422, rejected],
   [`JSON ${pods}/p`, [{ op: "add", path: "/spec/containers/x", value: {} }], 422, rejected],
+  // Without looking for mistakes upstream reads what is there, and fails later.
+  [`JSON ${maps}/a?fieldValidation=Ignore`, [{ op: 1 }], 422, rejected],
+  [`JSON ${maps}/a?fieldValidation=Ignore`, [{ op: "add", path: 1, value: "x" }], 422, rejected],
+  [`JSON ${maps}/a?fieldValidation=Ignore`, [{ op: "move", path: "/data/k", from: {} }], 422, rejected],
+  [
+    `JSON ${maps}/a`,
+    '[{"op":{},"op":"test","path":"/data/k","value":"v"}]',
+    400,
+    "error decoding patch: json: cannot unmarshal object into Go struct field jsonPatchOp.op of type string",
+  ],
+  [`JSON ${maps}/a`, '{"a":1e999}', 400, "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"],
+  [
+    `JSON ${maps}/a`,
+    `${'{"a":'.repeat(2000)}1${"}".repeat(2000)}`,
+    400,
+    "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
+  ],
+  [`JSON ${leases}/none`, [{ op: "add", path: "/none/x", value: "x" }], 404, 'leases.coordination.k8s.io "none" not found'],
+  [`MERGE ${leases}/none`, "x", 404, 'leases.coordination.k8s.io "none" not found'],
+  [`STRATEGIC ${leases}/none`, {}, 404, 'leases.coordination.k8s.io "none" not found'],
   [`MERGE ${maps}/a`, "", 400, "error decoding patch: unexpected end of JSON input"],
   [`MERGE ${maps}/a?fieldValidation=Ignore`, "x", 400, "Invalid JSON Patch"],
   [`MERGE ${maps}/a`, '"x"', 400, "error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}"],
@@ -208,6 +229,51 @@ test("patches that are none are refused, and change nothing", () =>
       assert.deepEqual([answer.status, answer.body.message], [status, message], `${request} ${JSON.stringify(body).slice(0, 100)}`);
     }
     assert.equal(await revision(), before);
+  }));
+
+const undeterminable = "the name of the object (a based on URL) was undeterminable: name must be provided";
+const typeError = "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field";
+
+/** Patches that change what the object is: the end of what they are told, and warnings. */
+const otherTypes: readonly (readonly [request: string, body: unknown, status: number, message: string, warnings?: readonly string[]])[] = [
+  [`MERGE ${maps}/a`, { kind: null }, 200, ""],
+  [`MERGE ${maps}/a`, { kind: "" }, 200, ""],
+  [`STRATEGIC ${maps}/a`, { kind: null, apiVersion: null }, 200, ""],
+  [`MERGE ${maps}/a`, { kind: 5 }, 422, `: ${typeError} .kind of type string`],
+  [`MERGE ${maps}/a`, { apiVersion: 5 }, 422, `: ${typeError} .apiVersion of type string`],
+  [`MERGE ${maps}/a`, { kind: "List" }, 422, ": converting (v1.List) to (core.ConfigMap): unknown conversion"],
+  // Without a version upstream reads a type that has no such fields.
+  [`MERGE ${maps}/a`, { apiVersion: null }, 400, undeterminable, ["data", "metadata"]],
+  [`MERGE ${maps}/a?fieldValidation=Ignore`, { apiVersion: "" }, 400, undeterminable],
+  [`MERGE ${maps}/a?fieldValidation=Strict`, { apiVersion: "" }, 422, ': strict decoding error: unknown field "data", unknown field "metadata"'],
+  [`MERGE ${maps}/a`, { apiVersion: null, kind: "Secret" }, 422, ": converting (core.Secret) to (core.ConfigMap): unknown conversion"],
+  [
+    `MERGE ${maps}/a`,
+    { apiVersion: null, kind: "Odd" },
+    422,
+    ': no kind "Odd" is registered for the internal version of group "" in scheme "pkg/api/legacyscheme/scheme.go:30"',
+  ],
+  [`JSON ${maps}/a`, [{ op: "replace", path: "", value: {} }], 400, undeterminable],
+  [`MERGE ${deployments}/d/scale`, { apiVersion: "" }, 400, undeterminable.replace("(a ", "(d "), ["metadata", "spec", "status"]],
+];
+
+test("what a patch makes of an object's kind and version", () =>
+  withRegistry(async (registry) => {
+    for (const [request, body, status, message, unknown = []] of otherTypes) {
+      const answer = await send(registry, request, body);
+      const where = `${request} ${JSON.stringify(body)}: ${answer.body.message}`;
+      assert.equal(answer.status, status, where);
+      if (status !== 200) assert.ok(answer.body.message.endsWith(message), where);
+      assert.equal(answer.warnings, unknown.map((name) => `299 - "unknown field \\"${name}\\""`).join(", "), where);
+    }
+  }));
+
+test("a refusal shows what the patch has made, with upstream's order of members", () =>
+  withRegistry(async (registry) => {
+    const { message } = (await send(registry, `MERGE ${deployments}/d`, { spec: { replicas: "x" } })).body;
+    const start = /"\{\\"apiVersion\\":\\"apps\/v1\\",\\"kind\\":\\"Deployment\\",\\"metadata\\":\{\\"name\\":\\"d\\",\\"namespace\\"/;
+    assert.match(message, start);
+    assert.match(message, /\\"spec\\":\{\\"progressDeadlineSeconds\\":600,\\"replicas\\":\\"x\\",.*\\"template\\":\{\\"metadata\\":\{\\"labels\\"/);
   }));
 
 test("custom resources take no strategic merge patch", () =>

@@ -46,7 +46,7 @@ export async function putScale(
 
 /** @throws ApiError 400, 403, 404, 409, 413, 422 */
 export async function patchScale(context: RequestContext, registry: RegistryContext, request: PatchRequest): Promise<void> {
-  const expected = scaleKind(context);
+  const expected = { ...scaleKind(context), isHub: request.target.resource.definition.custom };
   sendScale(context, await updateScale(registry, { ...request, next: (current) => patchTree(registry.catalog, request, current, expected) }));
 }
 

@@ -88,6 +88,18 @@ conversation("bodies that are of another kind, or nothing at all", [
   ],
   [
     `POST ${maps}`,
+    '{"kind":[],"kind":"ConfigMap","metadata":{"name":"d"}}',
+    400,
+    'the object provided is unrecognized (must be of type ConfigMap): couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go struct field .kind of type string ({"kind":[],"kind":"ConfigMap"," ...)',
+  ],
+  [
+    `POST ${maps}`,
+    { kind: "List", apiVersion: "v1" },
+    400,
+    'List in version "v1" cannot be handled as a ConfigMap: converting (v1.List) to (core.ConfigMap): unknown conversion',
+  ],
+  [
+    `POST ${maps}`,
     "a: b",
     415,
     "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",

@@ -2,10 +2,12 @@
 import { encodeAny } from "../json/encode-any.ts";
 import { cloneJson, identical, setMember } from "../json/values.ts";
 import { retainedDepthMax } from "../schema/decode.ts";
+import { cloneOpened, openAll } from "./describe.ts";
 
 /** How many bytes of JSON all copies of one patch may add. Source: apiserver's JSONPatchMaxCopyBytes. */
 export const copiedBytesMax = 3 * 1024 * 1024;
 
+/** As it was read: what is no text where one belongs refuses the operation. */
 export interface JsonPatchOperation {
   readonly op?: string | null;
   readonly path?: string | null;
@@ -30,23 +32,26 @@ export class JsonPatchError extends Error {
  * for null, negative indices count from the end, and what stands before a path's first slash is ignored.
  * @param document plain JSON nested at most `retainedDepthMax` deep; left as it is
  * @param operations read from one body, whose size and depth are bounded; left as they are
+ * @param opened receives those objects of the outcome that the patch looked into
  * @returns a document that shares nothing with either, nested at most `retainedDepthMax` deep
  * @throws JsonPatchError at the first operation that does not apply
  */
-export function applyJsonPatch(document: unknown, operations: readonly JsonPatchOperation[]): unknown {
-  const state: State = { root: cloneJson(document), copiedBytes: 0 };
+export function applyJsonPatch(document: unknown, operations: readonly JsonPatchOperation[], opened?: Set<object>): unknown {
+  const state: State = { root: cloneJson(document), copiedBytes: 0, opened };
   for (const operation of operations) {
     const apply = operators.get(operation.op ?? "");
     if (apply === undefined) throw new JsonPatchError(`unknown operation: ${operation.op ?? "none"}`);
     apply(state, operation);
   }
   checkDepth(state.root, retainedDepthMax);
+  if (isContainer(state.root)) opened?.add(state.root);
   return state.root;
 }
 
 interface State {
   root: unknown;
   copiedBytes: number;
+  readonly opened: Set<object> | undefined;
 }
 
 type Container = unknown[] | Record<string, unknown>;
@@ -101,21 +106,25 @@ function copy(state: State, { path, from }: JsonPatchOperation): void {
   if (state.copiedBytes > copiedBytesMax) {
     throw new JsonPatchError(`copies of more than ${copiedBytesMax} bytes`, "copiedBytes");
   }
-  insertAt(target, cloneJson(value));
+  insertAt(target, state.opened === undefined ? cloneJson(value) : cloneOpened(value, state.opened));
 }
 
 function test(state: State, { path, value }: JsonPatchOperation): void {
   const found = path === "" ? state.root : valueAt(getPlace(state, path));
   if (!identical(found, value ?? null)) throw new JsonPatchError(`test failed: ${path}`);
+  if (state.opened !== undefined) openAll(found, state.opened);
 }
 
 /** Walks to the container of a path's last part. @throws JsonPatchError when there is no path or nothing there to hold it */
 function getPlace(state: State, path: string | null | undefined): Place {
-  if (path === undefined || path === null) throw new JsonPatchError("an operation lacks its path");
+  if (typeof path !== "string") throw new JsonPatchError("an operation lacks its path");
   const parts = path.split("/").slice(1).map(unescapePart);
   const key = parts.pop();
   let container = state.root;
-  for (const part of parts) container = isContainer(container) ? valueAt({ container, key: part }) : undefined;
+  for (const part of parts) {
+    container = isContainer(container) ? valueAt({ container, key: part }) : undefined;
+    if (state.opened !== undefined && isContainer(container)) state.opened.add(container);
+  }
   if (key === undefined || !isContainer(container)) throw new JsonPatchError(`the document is missing path ${path}`);
   return { container, key };
 }

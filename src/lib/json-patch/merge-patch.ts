@@ -22,7 +22,7 @@ function mergeMembers(target: Record<string, unknown>, patch: Record<string, unk
 }
 
 /** Null elements of lists stay: removing them would move the others. */
-function withoutNulls(value: unknown): unknown {
+export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;
   const kept: Record<string, unknown> = {};

@@ -42,6 +42,8 @@ export interface ParsedJson {
   readonly value: unknown;
   /** `duplicate field "data.z"`: upstream's strict errors of a text without schema, in order, at most 100. */
   readonly duplicates: string[];
+  /** Where there are any: all members of the objects that repeat a key. */
+  readonly repeated?: ReadonlyMap<object, readonly Member[]>;
 }
 
 /** Parses any JSON text. @throws JsonSyntaxError with Go's message */
@@ -55,7 +57,7 @@ export function parsedJson(read: Document): ParsedJson {
   const document = isWhole ? read : exactDocument(read.bytes);
   if (document.repeated === undefined) return { value: document.value, duplicates: [] };
   const duplicates = duplicateFields({ value: document.value, repeated: document.repeated });
-  return { value: resolveLiterals(document.value), duplicates };
+  return { value: resolveLiterals(document.value), duplicates, repeated: document.repeated };
 }
 
 export interface TypeMeta {
@@ -83,6 +85,12 @@ export class TypeMetaError extends Error {
     super(`couldn't get version/kind; json parse error: ${why}`);
     this.name = "TypeMetaError";
   }
+}
+
+/** The same of a text that repeats keys: each of them is looked at. @throws TypeMetaError */
+export function checkRepeatedTypeMeta(bytes: Buffer): void {
+  const { value, repeated } = exactDocument(bytes);
+  for (const [key, member] of repeated?.get(value as object) ?? []) typeMetaOf({ [key]: member });
 }
 
 /** Go's type that upstream reads the two fields into, as its message prints it. */

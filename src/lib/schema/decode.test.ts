@@ -44,6 +44,13 @@ const refusedRows: [kind: [string, string], text: string, message: string][] = [
     "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.creationTimestamp of type string",
   ],
   [["v1", "ConfigMap"], '{"binaryData":{"a":"!"}}', "illegal base64 data at input byte 0"],
+  // Of what is repeated each counts.
+  [["v1", "ConfigMap"], '{"data":{"a":1,"a":"x"}}', "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"],
+  [
+    ["v1", "ConfigMap"],
+    '{"data":5,"data":{},"immutable":"x"}',
+    "json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string",
+  ],
   [["v1", "ConfigMap"], '{"binaryData":{"a":{}}}', "json: cannot unmarshal object into Go struct field ConfigMap.binaryData of type []uint8"],
   // A type's own decoder ends it all, and is reported before what came first.
   [

@@ -68,9 +68,21 @@ const restoring =
 export function decodeDocument(document: Document, schema: Struct): Decoded {
   if (schema.custom !== undefined) return decodeCustom(parsedJson(document), schema.custom, document.depth);
   const decoder = new Decoder(document.repeated);
-  const object = decoder.decode(document.value, schema);
-  if (document.repeated === undefined && decoder.members !== document.members) return decodeDocument(exactDocument(document.bytes), schema);
+  const object = decodeUnlessRepeated(decoder, document, schema);
+  if (object === undefined || (document.repeated === undefined && decoder.members !== document.members)) {
+    return decodeDocument(exactDocument(document.bytes), schema);
+  }
   return { object, problems: decoder.problems };
+}
+
+/** @returns undefined where it does not fit and a repeated key may hide what is wrong first @throws DecodeError */
+function decodeUnlessRepeated(decoder: Decoder, { value, repeated }: Document, schema: Struct): Record<string, unknown> | undefined {
+  try {
+    return decoder.decode(value, schema);
+  } catch (error) {
+    if (error instanceof DecodeError && repeated === undefined) return undefined;
+    throw error;
+  }
 }
 
 /** The same check on a tree that was already parsed, such as a patch made it. @param value changed in place @throws DecodeError */
@@ -202,8 +214,8 @@ class Decoder {
     if (!isObject(value)) return this.#mismatch(value, node);
     this.#checkDepth();
     const repeated = this.#repeated?.get(value);
-    if (repeated !== undefined) this.#repeatedKeys(repeated);
     const { held } = node;
+    if (repeated !== undefined) return this.#repeatedMap(value, held, repeated);
     for (const key in value) {
       this.members++;
       const item = value[key];
@@ -319,12 +331,17 @@ class Decoder {
     for (const [key, value] of decoded) if (value !== undefined && value !== absent) setMember(object, key, value);
   }
 
-  #repeatedKeys(members: readonly Member[]): void {
+  /** The members of a map that repeats a key: each is decoded, the last is kept. */
+  #repeatedMap(map: Record<string, unknown>, held: DecodeNode, members: readonly Member[]): Record<string, unknown> {
     const seen = new Set<string>();
-    for (const [key] of members) {
+    for (const [key, value] of members) {
       if (seen.has(key)) this.#problem("duplicate field", key);
       seen.add(key);
+      this.#path.push(key);
+      setMember(map, key, this.#held(value, held));
+      this.#path.pop();
     }
+    return map;
   }
 
   #problem(what: string, key: string): void {

@@ -23,6 +23,8 @@ export interface Patched {
 export interface Patcher {
   /** Whether it creates what does not exist (apply). */
   readonly createsMissing: boolean;
+  /** Whether what it makes is of the kind it was, whatever it says. */
+  readonly keepsType: boolean;
   /** Called once for each attempt. @throws ApiError when the body is no such patch or does not fit the object */
   apply(target: PatchTarget): Patched;
 }

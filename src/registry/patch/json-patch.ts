@@ -1,11 +1,11 @@
 /** JSON Patch (RFC 6902). Source: resource-api §4.5; apiserver's patch handler. */
 import { badRequest, tooLarge, unprocessable } from "../../api/errors.ts";
-import { encodeAny } from "../../lib/json/encode-any.ts";
 import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
+import { encodeOpened, openAll } from "../../lib/json-patch/describe.ts";
 import { applyJsonPatch, JsonPatchError, type JsonPatchOperation } from "../../lib/json-patch/json-patch.ts";
 import type { FieldValidation } from "../contract.ts";
-import type { Patched, Patcher } from "./contract.ts";
+import type { Patched, Patcher, PatchTarget } from "./contract.ts";
 import { readPatchJson } from "./read-patch.ts";
 
 const operationsMax = 10_000;
@@ -14,21 +14,29 @@ const operationsMax = 10_000;
 export function jsonPatcher(body: Buffer, fieldValidation: FieldValidation): Patcher {
   return {
     createsMissing: false,
-    apply({ current }): Patched {
+    keepsType: false,
+    apply(target): Patched {
       const { operations, problems } = readOperations(body, fieldValidation);
-      const document = applyOperations(current, operations);
-      return { document, problems, describe: () => encodeAny(document), explain: (why) => why };
+      const document = applyOperations(target.current, operations);
+      return { document, problems, describe: () => describe(target, operations), explain: (why) => why };
     },
   };
 }
 
-function applyOperations(current: unknown, operations: readonly JsonPatchOperation[]): unknown {
+function applyOperations(current: unknown, operations: readonly JsonPatchOperation[], opened?: Set<object>): unknown {
   try {
-    return applyJsonPatch(current, operations);
+    return applyJsonPatch(current, operations, opened);
   } catch (error) {
     if (error instanceof JsonPatchError) throw unprocessable();
     throw error;
   }
+}
+
+/** Custom resources are written with all keys sorted, before they are patched too. */
+function describe({ current, schema }: PatchTarget, operations: readonly JsonPatchOperation[]): string {
+  const opened = new Set<object>();
+  if (schema.custom !== undefined) openAll(current, opened);
+  return encodeOpened(applyOperations(current, operations, opened), opened);
 }
 
 interface Operations {
@@ -38,31 +46,29 @@ interface Operations {
 
 /** @throws ApiError 400 when it is no list of operations, 413 when it is too long */
 function readOperations(body: Buffer, fieldValidation: FieldValidation): Operations {
-  // Upstream reads the body with another type, and says less, when it does not look for mistakes.
-  const [listType, itemType, prefix] =
-    fieldValidation === "Ignore"
-      ? ["jsonpatch.Patch", "jsonpatch.Operation", ""]
-      : ["[]handlers.jsonPatchOp", "handlers.jsonPatchOp", "error decoding patch: "];
+  // Upstream reads the body with another type, and sees less, when it does not look for mistakes.
+  const isChecked = fieldValidation !== "Ignore";
+  const [listType, itemType, prefix] = isChecked
+    ? ["[]handlers.jsonPatchOp", "handlers.jsonPatchOp", "error decoding patch: "]
+    : ["jsonpatch.Patch", "jsonpatch.Operation", ""];
   const refuse = (value: unknown, type: string): Error =>
     badRequest(`${prefix}json: cannot unmarshal ${goKindOf(value)} into Go value of type ${type}`);
-  const { value, duplicates } = parse(body, prefix);
-  if (value !== null && !Array.isArray(value)) throw refuse(value, listType);
-  const list: readonly unknown[] = value ?? [];
+  const parsed = parse(body, prefix, (value) => {
+    if (value !== null && !Array.isArray(value)) throw refuse(value, listType);
+  });
+  const list = (parsed.value ?? []) as readonly unknown[];
+  const wrong = list.find((item) => item !== null && (typeof item !== "object" || Array.isArray(item)));
+  if (wrong !== undefined) throw refuse(wrong, itemType);
+  const problems = isChecked ? checkOperations(list, parsed) : [];
   if (list.length > operationsMax) {
     throw tooLarge(`The allowed maximum operations in a JSON patch is ${operationsMax}, got ${list.length}`);
-  }
-  const problems = duplicates.map((problem) => `json patch ${problem}`);
-  for (const [index, item] of list.entries()) {
-    if (item !== null && (typeof item !== "object" || Array.isArray(item))) throw refuse(item, itemType);
-    checkMembers(item ?? {}, prefix);
-    problems.push(...unknownMembers(item ?? {}, index));
   }
   return { operations: list.map((item) => (item ?? {}) as JsonPatchOperation), problems };
 }
 
-function parse(body: Buffer, prefix: string): ParsedJson {
+function parse(body: Buffer, prefix: string, checkShape: (value: unknown) => void): ParsedJson {
   try {
-    return readPatchJson(body);
+    return readPatchJson(body, checkShape);
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw badRequest(prefix + error.message);
     throw error;
@@ -71,15 +77,29 @@ function parse(body: Buffer, prefix: string): ParsedJson {
 
 const textMembers = ["op", "path", "from"];
 
-function checkMembers(item: object, prefix: string): void {
-  for (const name of textMembers) {
-    const value: unknown = (item as Record<string, unknown>)[name];
-    if (value === undefined || value === null || typeof value === "string") continue;
-    throw badRequest(`${prefix}json: cannot unmarshal ${goKindOf(value)} into Go struct field jsonPatchOp.${name} of type string`);
+/** @returns what is unknown and what is repeated, in the order of the text @throws ApiError 400 */
+function checkOperations(list: readonly unknown[], { repeated, duplicates }: ParsedJson): string[] {
+  const problems = new Set<string>();
+  for (const [index, item] of list.entries()) {
+    if (item === null) continue;
+    const within = duplicates.filter((problem) => problem.startsWith(`duplicate field "[${index}].value`));
+    const seen = new Set<string>();
+    for (const [name, value] of repeated?.get(item as object) ?? Object.entries(item as object)) {
+      const place = quoteGo(`[${index}].${name}`);
+      if (name !== "value" && !textMembers.includes(name)) {
+        problems.add(`json patch unknown field ${place}`);
+        continue;
+      }
+      if (seen.has(name)) problems.add(`json patch duplicate field ${place}`);
+      seen.add(name);
+      if (name !== "value") checkText(name, value);
+      else for (const problem of within) if (problem !== `duplicate field ${place}`) problems.add(`json patch ${problem}`);
+    }
   }
+  return [...problems];
 }
 
-function unknownMembers(item: object, index: number): string[] {
-  const unknown = Object.keys(item).filter((name) => name !== "value" && !textMembers.includes(name));
-  return unknown.map((name) => `json patch unknown field ${quoteGo(`[${index}].${name}`)}`);
+function checkText(name: string, value: unknown): void {
+  if (value === null || typeof value === "string") return;
+  throw badRequest(`error decoding patch: json: cannot unmarshal ${goKindOf(value)} into Go struct field jsonPatchOp.${name} of type string`);
 }

@@ -1,7 +1,8 @@
 /** JSON Merge Patch (RFC 7386). Source: resource-api §4.5; apiserver's patch handler. */
 import { badRequest } from "../../api/errors.ts";
-import { encodeAny } from "../../lib/json/encode-any.ts";
+import { encodeAny, encodeSorted } from "../../lib/json/encode-any.ts";
 import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse.ts";
+import { encodeMerged } from "../../lib/json-patch/describe.ts";
 import { applyMergePatch } from "../../lib/json-patch/merge-patch.ts";
 import type { FieldValidation } from "../contract.ts";
 import type { Patched, Patcher } from "./contract.ts";
@@ -11,10 +12,12 @@ import { readPatchJson } from "./read-patch.ts";
 export function mergePatcher(body: Buffer, fieldValidation: FieldValidation): Patcher {
   return {
     createsMissing: false,
-    apply({ current }): Patched {
+    keepsType: false,
+    apply({ current, schema }): Patched {
       const { value, duplicates } = readPatch(body, fieldValidation);
       const document = applyMergePatch(current, value);
-      return { document, problems: duplicates, describe: () => encodeAny(document), explain: (why) => why };
+      const describe = (): string => encodeMerged(current, value, schema.custom === undefined ? encodeAny : encodeSorted);
+      return { document, problems: duplicates, describe, explain: (why) => why };
     },
   };
 }
@@ -22,12 +25,13 @@ export function mergePatcher(body: Buffer, fieldValidation: FieldValidation): Pa
 /** @throws ApiError 400 when it is no object */
 function readPatch(body: Buffer, fieldValidation: FieldValidation): ParsedJson {
   const isChecked = fieldValidation !== "Ignore";
-  try {
-    const parsed = readPatchJson(body);
-    const { value } = parsed;
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return parsed;
+  const checkShape = (value: unknown): void => {
+    if (goKindOf(value) === "object") return;
     if (value === null || !isChecked) throw badRequest("Invalid JSON Patch");
     throw badRequest(`error decoding patch: json: cannot unmarshal ${goKindOf(value)} into Go value of type map[string]interface {}`);
+  };
+  try {
+    return readPatchJson(body, checkShape);
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw badRequest(isChecked ? `error decoding patch: ${error.message}` : "Invalid JSON Patch");
     throw error;

@@ -12,6 +12,7 @@ import { readPatchJson } from "./read-patch.ts";
 export function strategicMergePatcher(body: Buffer): Patcher {
   return {
     createsMissing: false,
+    keepsType: true,
     apply({ current, schema }): Patched {
       const { value, duplicates } = readPatch(body);
       const document = keepType(applyPatch(current as object, value, schema), current as object);
@@ -24,7 +25,8 @@ export function strategicMergePatcher(body: Buffer): Patcher {
 function keepType(document: unknown, current: object): unknown {
   if (typeof document !== "object" || document === null) return document;
   for (const field of ["kind", "apiVersion"]) {
-    if (typeof Reflect.get(document, field) === "string") Reflect.set(document, field, Reflect.get(current, field));
+    const said: unknown = Reflect.get(document, field);
+    if (said === undefined || typeof said === "string") Reflect.set(document, field, Reflect.get(current, field));
   }
   return document;
 }
@@ -32,10 +34,10 @@ function keepType(document: unknown, current: object): unknown {
 /** @throws ApiError 400 when it is no object */
 function readPatch(body: Buffer): { readonly value: Record<string, unknown>; readonly duplicates: string[] } {
   try {
-    const { value, duplicates } = readPatchJson(body);
-    if (value !== null && (typeof value !== "object" || Array.isArray(value))) {
-      throw badRequest(`json: cannot unmarshal ${goKindOf(value)} into Go value of type map[string]interface {}`);
-    }
+    const { value, duplicates } = readPatchJson(body, (sent) => {
+      if (sent === null || goKindOf(sent) === "object") return;
+      throw badRequest(`json: cannot unmarshal ${goKindOf(sent)} into Go value of type map[string]interface {}`);
+    });
     return { value: (value ?? {}) as Record<string, unknown>, duplicates };
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw badRequest(error.message);

@@ -1,0 +1,51 @@
+/** The text of a patched document as upstream's library (json-patch v4) leaves it: what it looked into is sorted, the rest stands as it was. */
+import { encodeAny, encodeSorted, encodeString, sortedKeys } from "../json/encode-any.ts";
+import { isObject, setMember } from "../json/values.ts";
+import { withoutNulls } from "./merge-patch.ts";
+
+/** @param opened the containers that were looked into */
+export function encodeOpened(value: unknown, opened: ReadonlySet<object>): string {
+  if (Array.isArray(value)) return `[${value.map((item) => encodeOpened(item, opened)).join(",")}]`;
+  if (!isObject(value)) return encodeAny(value);
+  const keys = opened.has(value) ? sortedKeys(value) : Object.keys(value);
+  return encodeMembers(keys.map((key) => [key, encodeOpened(value[key], opened)]));
+}
+
+/** Adds all objects of a tree. */
+export function openAll(value: unknown, opened: Set<object>): void {
+  if (typeof value !== "object" || value === null) return;
+  opened.add(value);
+  for (const member of Object.values(value)) openAll(member, opened);
+}
+
+/** A copy that shares nothing and counts as looked into where its model does. */
+export function cloneOpened(value: unknown, opened: Set<object>): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  let copy: unknown[] | Record<string, unknown>;
+  if (Array.isArray(value)) copy = value.map((item) => cloneOpened(item, opened));
+  else {
+    copy = {};
+    for (const [key, member] of Object.entries(value)) setMember(copy, key, cloneOpened(member, opened));
+  }
+  if (opened.has(value)) opened.add(copy);
+  return copy;
+}
+
+/**
+ * What `applyMergePatch` makes of the same two.
+ * @param encodeTarget how parts of the target are written that the patch does not reach
+ */
+export function encodeMerged(target: unknown, patch: unknown, encodeTarget: (value: unknown) => string): string {
+  if (!isObject(target)) return encodeSorted(withoutNulls(patch));
+  if (!isObject(patch)) return encodeAny(patch);
+  const keys = sortedKeys({ ...target, ...patch }).filter((key) => !(Object.hasOwn(patch, key) && (patch[key] ?? null) === null));
+  return encodeMembers(
+    keys.map((key) => [key, Object.hasOwn(patch, key) ? encodeMerged(own(target, key), patch[key], encodeTarget) : encodeTarget(target[key])]),
+  );
+}
+
+function encodeMembers(members: readonly (readonly [key: string, text: string])[]): string {
+  return `{${members.map(([key, text]) => `${encodeString(key)}:${text}`).join(",")}}`;
+}
+
+const own = (object: Record<string, unknown>, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined);

@@ -1,0 +1,53 @@
+/** What a patched document says it is. Upstream reads it as it reads a body, but that it takes the stored kind for the one to be filled in. */
+import { type ApiError, internalError } from "../../api/errors.ts";
+import { type KubeObject, parseGroupVersion } from "../../api/object.ts";
+import { type TypeMeta, TypeMetaError, typeMetaOf } from "../../lib/json/parse.ts";
+import type { Decoded } from "../../lib/schema/decode.ts";
+import type { Catalog } from "../../resource/contract.ts";
+import { type ExpectedKind, internalKindProblem, kindProblem } from "../decode-body.ts";
+
+export interface PatchedType {
+  /** Its version was taken away: upstream reads it as a type without JSON names then. */
+  readonly isInternal: boolean;
+  /** Its kind and version are left to the validation of custom resources. */
+  readonly isCustom: boolean;
+}
+
+export interface PatchedDocument {
+  readonly document: unknown;
+  describe(): string;
+  /** Of the patch, with a reason. */
+  refusal(why: string): ApiError;
+}
+
+/** @throws ApiError 422 where it is no such kind; 500 for a custom resource without a version, as upstream has it */
+export function readPatchedType({ document, describe, refusal }: PatchedDocument, expected: ExpectedKind, catalog: Catalog): PatchedType {
+  const { apiVersion, kind } = typeOf(document, refusal);
+  const isCustom = expected.schema.custom !== undefined;
+  if (isCustom && kind === "") throw refusal(`Object 'Kind' is missing in '${describe()}'`);
+  if (isCustom && apiVersion === "") throw internalError(versionMissing);
+  const named = apiVersion === "" ? expected : parseGroupVersion(apiVersion);
+  if (named === undefined) throw refusal(`unexpected GroupVersion string: ${apiVersion}`);
+  const given = { group: named.group, version: named.version, kind: kind === "" ? expected.kind : kind };
+  const isInternal = apiVersion === "" && !isCustom && expected.isHub !== true;
+  const problem = isInternal ? internalKindProblem(given, expected, catalog) : kindProblem(given, expected, catalog)?.why;
+  if (problem !== undefined && !isCustom) throw refusal(problem);
+  return { isInternal, isCustom };
+}
+
+function typeOf(document: unknown, refusal: (why: string) => ApiError): TypeMeta {
+  try {
+    return typeMetaOf(document);
+  } catch (error) {
+    if (error instanceof TypeMetaError) throw refusal(error.message);
+    throw error;
+  }
+}
+
+const versionMissing = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+
+/** Such a type knows none of the fields; what is left has no name. */
+export function asInternal(document: KubeObject): Decoded {
+  const unknown = Object.keys(document).filter((name) => name !== "kind" && name !== "apiVersion");
+  return { object: {}, problems: unknown.map((name) => `unknown field ${JSON.stringify(name)}`) };
+}
