@@ -48,7 +48,12 @@ import {
   resourceSlice,
   withGeneration,
 } from "./small-kinds.ts";
-import { csiDriver, storageClass } from "./storage/kinds.ts";
+import { csiDriver } from "./storage/csi-driver.ts";
+import { csiNode } from "./storage/csi-node.ts";
+import { csiStorageCapacity } from "./storage/csi-storage-capacity.ts";
+import { storageClass } from "./storage/storage-class.ts";
+import { volumeAttachment } from "./storage/volume-attachment.ts";
+import { volumeAttributesClass } from "./storage/volume-attributes-class.ts";
 
 const special: Readonly<Record<string, Strategy>> = {
   "/configmaps": configMap,
@@ -105,7 +110,11 @@ const special: Readonly<Record<string, Strategy>> = {
   "resource.k8s.io/resourceslices": resourceSlice,
   "scheduling.k8s.io/priorityclasses": priorityClass,
   "storage.k8s.io/csidrivers": csiDriver,
+  "storage.k8s.io/csinodes": csiNode,
+  "storage.k8s.io/csistoragecapacities": csiStorageCapacity,
   "storage.k8s.io/storageclasses": storageClass,
+  "storage.k8s.io/volumeattachments": volumeAttachment,
+  "storage.k8s.io/volumeattributesclasses": volumeAttributesClass,
 };
 
 /** By `group/resource`. */

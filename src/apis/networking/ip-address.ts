@@ -16,12 +16,19 @@ export const ipAddress = strategy({
     validateMetaAgain(next.metadata, { namespaced: false, validateName: ipProblems }, errors);
     validateParent(next.spec?.parentRef, "spec.parentRef", errors);
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
-    checkImmutable(next.spec?.parentRef, old.spec?.parentRef, "spec.parentRef", errors);
+    checkImmutable(goForm(next.spec?.parentRef), goForm(old.spec?.parentRef), "spec.parentRef", errors);
   },
   selectableFields: Object.fromEntries(
     ["group", "resource", "namespace", "name"].map((field) => [`spec.parentRef.${field}`, selectable(`spec.parentRef.${field}`)]),
   ),
 });
+
+/** As upstream's messages show it. */
+function goForm(parent: Part | undefined): Part | null {
+  if (parent === undefined) return null;
+  const { group = "", resource = "", namespace = "", name = "" } = parent;
+  return { Group: group, Resource: resource, Namespace: namespace, Name: name };
+}
 
 function validateParent(parent: Part | undefined, path: string, errors: FieldErrors): void {
   if (parent === undefined) return errors.required(path);

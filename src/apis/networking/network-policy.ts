@@ -4,6 +4,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { validateLegacyPrefix, warnOfPrefix } from "../../api/validation/ip.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
 import { networkOf, parsePrefix } from "../../lib/ip-range/ip-address.ts";
+import { identical } from "../../lib/json/values.ts";
 import { portNameProblems, portNumberProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, setAbsent, struct } from "../fields.ts";
@@ -21,6 +22,7 @@ interface Rules {
 export const networkPolicy = strategy({
   isolatesStatus: false,
   hasGeneration: true,
+  raisesGeneration: (next, old) => !identical(next.spec, old.spec), // Upstream tells an empty list from none here.
   setDefaults(object) {
     const spec = struct(object, "spec");
     for (const rule of [...items(spec.ingress), ...items(spec.egress)]) for (const port of items(rule.ports)) setAbsent(port, { protocol: "TCP" });

@@ -1,0 +1,66 @@
+/** CSINode: the drivers of volumes that run on a node. Source: kubernetes' pkg/apis/storage, registry/storage/csinode. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { checkNonNegative, items, type Part } from "../fields.ts";
+import { validateCsiDriverName } from "./driver-name.ts";
+
+const idBytesMax = 256;
+
+export const csiNode = strategy({
+  isolatesStatus: false,
+  repeatsMetaRules: false,
+  validate,
+  validateUpdate(next, old, errors, { gates }) {
+    validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+    validate(next, errors);
+    const form = gates.enabled("MutableCSINodeAllocatableCount") ? goFormOfFixed : goForm;
+    for (const before of items(old.spec?.drivers)) {
+      for (const driver of items(next.spec?.drivers)) {
+        if (driver.name !== before.name || deepEqual(form(driver), form(before))) continue;
+        errors.invalid("spec.drivers", form(driver), "field is immutable");
+      }
+    }
+  },
+});
+
+/** As upstream's messages show it. */
+function goForm({ name = "", nodeID = "", topologyKeys, allocatable }: Part): Part {
+  const limits = allocatable === undefined ? null : { Count: allocatable.count ?? null };
+  return { Name: name, NodeID: nodeID, TopologyKeys: topologyKeys ?? null, Allocatable: limits };
+}
+
+/** All but how many volumes there may be, which changes. */
+const goFormOfFixed = (driver: Part): Part => ({ ...goForm(driver), Allocatable: null });
+
+function validate(object: KubeObject, errors: FieldErrors): void {
+  const names = new Set<string>();
+  for (const [index, driver] of items(object.spec?.drivers).entries()) {
+    const path = `spec.drivers[${index}]`;
+    validateDriver(driver, path, errors);
+    const { name = "", topologyKeys = [] } = driver;
+    if (names.has(name)) errors.duplicate(`${path}.name`, name);
+    names.add(name);
+    validateKeys(topologyKeys, path, errors);
+  }
+}
+
+function validateDriver({ name = "", nodeID = "", allocatable }: Part, path: string, errors: FieldErrors): void {
+  validateCsiDriverName(name, `${path}.name`, errors);
+  if (nodeID === "") errors.required(`${path}.nodeID`);
+  if (Buffer.byteLength(nodeID) > idBytesMax) errors.invalid(`${path}.nodeID`, nodeID, `must be ${idBytesMax} characters or less`);
+  checkNonNegative(allocatable?.count, `${path}.allocatable.count`, errors);
+}
+
+function validateKeys(keys: readonly string[], path: string, errors: FieldErrors): void {
+  const seen = new Set<string>();
+  for (const key of keys) {
+    if (key === "") errors.required(path);
+    if (seen.has(key)) errors.duplicate(path, key);
+    seen.add(key);
+    addInvalid(errors, path, key, qualifiedNameProblems(key));
+  }
+}

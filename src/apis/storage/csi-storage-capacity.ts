@@ -1,0 +1,34 @@
+/** CSIStorageCapacity: how much room a class has for volumes. Source: kubernetes' pkg/apis/storage, registry/storage/csistoragecapacity. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import { identical } from "../../lib/json/values.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { compareQuantities, formatQuantity, parseQuantity, zeroQuantity } from "../../lib/quantity/quantity.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { nodeSelectorWarnings } from "../deprecated-node-labels.ts";
+import { isSoundSelector, type SelectorRules, shownSelector, validateLabelSelector } from "../label-selector.ts";
+
+export const csiStorageCapacity = strategy({
+  isolatesStatus: false,
+  repeatsMetaRules: false,
+  validate: (object, errors) => validate(object, {}, errors),
+  validateUpdate(next, old, errors) {
+    validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    validate(next, { anyValues: !isSoundSelector(old.nodeTopology ?? {}) }, errors);
+    validateMetaChangesAgain(next.metadata, old.metadata, errors);
+    const shown = ({ nodeTopology }: KubeObject): unknown => (nodeTopology === undefined ? null : shownSelector(nodeTopology));
+    if (!identical(shown(next), shown(old))) errors.invalid("nodeTopology", shown(next), "field is immutable");
+    const { storageClassName = "" } = next;
+    if (storageClassName !== (old.storageClassName ?? "")) errors.invalid("storageClassName", storageClassName, "field is immutable");
+  },
+  warnings: ({ nodeTopology }) => nodeSelectorWarnings(nodeTopology ?? {}, "nodeTopology"),
+});
+
+function validate({ nodeTopology, storageClassName = "", capacity }: KubeObject, rules: SelectorRules, errors: FieldErrors): void {
+  if (nodeTopology !== undefined) validateLabelSelector(nodeTopology, "nodeTopology", errors, rules);
+  addInvalid(errors, "storageClassName", storageClassName, dnsSubdomainProblems(storageClassName));
+  if (capacity === undefined) return;
+  const quantity = parseQuantity(String(capacity));
+  if (compareQuantities(quantity, zeroQuantity) < 0) errors.invalid("capacity", formatQuantity(quantity), "must be greater than or equal to 0");
+}

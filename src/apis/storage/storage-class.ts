@@ -1,0 +1,77 @@
+/** StorageClass: how volumes are made. Source: kubernetes' pkg/apis/storage, registry/storage/storageclass. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import { identical } from "../../lib/json/values.ts";
+import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { nodeLabelAdvice } from "../deprecated-node-labels.ts";
+import { checkImmutable, items, type Part } from "../fields.ts";
+import { byName } from "../label-selector.ts";
+import { validateDriver, validateParameters } from "./parameters.ts";
+
+export const storageClass = strategy({
+  isolatesStatus: false,
+  repeatsMetaRules: false,
+  setDefaults(object) {
+    object.reclaimPolicy ??= "Delete";
+    object.volumeBindingMode ??= "Immediate";
+  },
+  validate,
+  validateUpdate(next, old, errors) {
+    validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+    validate(next, errors);
+    validateMetaChangesAgain(next.metadata, old.metadata, errors);
+    checkImmutable(shownParameters(next), shownParameters(old), "parameters", errors);
+    checkImmutable(next.provisioner ?? "", old.provisioner ?? "", "provisioner", errors);
+    checkImmutable(next.reclaimPolicy, old.reclaimPolicy, "reclaimPolicy", errors);
+    checkImmutable(next.volumeBindingMode, old.volumeBindingMode, "volumeBindingMode", errors);
+  },
+  warnings(object) {
+    const warnings: string[] = [];
+    for (const [index, term] of items(object.allowedTopologies).entries()) {
+      for (const [at, { key = "" }] of items(term.matchLabelExpressions).entries()) {
+        const advice = nodeLabelAdvice(key);
+        if (advice !== undefined) warnings.push(`allowedTopologies[${index}].matchLabelExpressions[${at}].key: ${advice}`);
+      }
+    }
+    return warnings;
+  },
+});
+
+const shownParameters = ({ parameters }: KubeObject): Part | null => (parameters === undefined ? null : byName(parameters));
+
+function validate(object: KubeObject, errors: FieldErrors): void {
+  const { provisioner = "", parameters = {}, reclaimPolicy, volumeBindingMode } = object;
+  validateDriver(provisioner, "provisioner", errors);
+  validateParameters(parameters, errors);
+  if (!["", "Delete", "Retain"].includes(reclaimPolicy)) errors.notSupported("reclaimPolicy", reclaimPolicy, ["Delete", "Retain"]);
+  const modes = ["Immediate", "WaitForFirstConsumer"];
+  if (!modes.includes(volumeBindingMode)) errors.notSupported("volumeBindingMode", volumeBindingMode, modes);
+  validateTopologies(items(object.allowedTopologies), errors);
+}
+
+/** No two terms say the same. */
+function validateTopologies(terms: readonly Part[], errors: FieldErrors): void {
+  const seen: Record<string, string[]>[] = terms.map(() => ({})); // So that a term without expressions is told as often as upstream tells it.
+  for (const [index, term] of terms.entries()) {
+    const path = `allowedTopologies[${index}].matchLabelExpressions`;
+    const values = new Map<string, string[]>();
+    for (const [at, requirement] of items(term.matchLabelExpressions).entries()) validateRequirement(requirement, `${path}[${at}]`, values, errors);
+    const own = Object.fromEntries(values);
+    for (const other of seen) if (identical(own, other)) errors.duplicate(path, "");
+    seen.push(own);
+  }
+}
+
+function validateRequirement({ key = "", values = [] }: Part, path: string, known: Map<string, string[]>, errors: FieldErrors): void {
+  if (values.length === 0) errors.required(`${path}.values`);
+  const distinct = new Set<string>();
+  for (const [index, value] of values.entries()) {
+    if (distinct.has(value)) errors.duplicate(`${path}.values[${index}]`, value);
+    distinct.add(value);
+  }
+  addInvalid(errors, `${path}.key`, key, qualifiedNameProblems(key));
+  if (known.has(key)) errors.duplicate(`${path}.key`, key);
+  known.set(key, [...distinct].sort());
+}

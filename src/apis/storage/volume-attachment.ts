@@ -1,0 +1,63 @@
+/** VolumeAttachment: that a volume is, or is to be, attached to a node. Source: kubernetes' pkg/apis/storage, registry/storage/volumeattachment. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { keepMetaForStatus, type Part } from "../fields.ts";
+import { validateCsiDriverName } from "./driver-name.ts";
+
+const metadataBytesMax = 256 * 1024;
+const messageBytesMax = 1024;
+
+export const volumeAttachment = strategy({
+  repeatsMetaRules: false,
+  prepareForStatusUpdate: keepMetaForStatus,
+  validate,
+  validateUpdate,
+  validateStatusUpdate: validateUpdate,
+});
+
+function validateUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
+  validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+  validate(next, errors);
+  if (!deepEqual(goForm(next.spec ?? {}), goForm(old.spec ?? {}))) errors.invalid("spec", goForm(next.spec ?? {}), "field is immutable");
+}
+
+/** As upstream's messages show it. */
+function goForm({ attacher = "", source = {}, nodeName = "" }: Part): Part {
+  const { persistentVolumeName = null, inlineVolumeSpec = null } = source;
+  return { Attacher: attacher, Source: { PersistentVolumeName: persistentVolumeName, InlineVolumeSpec: inlineVolumeSpec }, NodeName: nodeName };
+}
+
+function validate({ spec = {}, status = {} }: KubeObject, errors: FieldErrors): void {
+  const { attacher = "", source = {}, nodeName = "" } = spec;
+  validateCsiDriverName(attacher, "spec.attacher", errors);
+  validateSource(source, errors);
+  addInvalid(errors, "spec.nodeName", nodeName, dnsSubdomainProblems(nodeName));
+  validateStatus(status, errors);
+  const { persistentVolumeName: name } = source;
+  if (name !== undefined) addInvalid(errors, "spec.source.persistentVolumeName", name, dnsSubdomainProblems(name));
+}
+
+function validateSource({ persistentVolumeName: name, inlineVolumeSpec: inline }: Part, errors: FieldErrors): void {
+  const rule = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+  if (name === undefined && inline === undefined) errors.required("spec.source", rule);
+  else if (name !== undefined && inline !== undefined) errors.forbidden("spec.source", rule);
+  else if (name === "") errors.required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName");
+}
+
+function validateStatus({ attachmentMetadata = {}, attachError, detachError }: Part, errors: FieldErrors): void {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(attachmentMetadata)) bytes += Buffer.byteLength(key) + Buffer.byteLength(value as string);
+  if (bytes > metadataBytesMax) errors.tooLong("status.attachmentMetadata", metadataBytesMax);
+  validateError(attachError, "status.attachError", errors);
+  validateError(detachError, "status.detachError", errors);
+}
+
+function validateError(error: Part | undefined, path: string, errors: FieldErrors): void {
+  const { message = "", errorCode = 0 } = error ?? {};
+  if (Buffer.byteLength(message) > messageBytesMax) errors.tooLong(`${path}.message`, metadataBytesMax); // Upstream names the other limit.
+  if (errorCode < 0) errors.invalid(`${path}.errorCode`, errorCode, "must be between 0 and 2147483647, inclusive");
+}

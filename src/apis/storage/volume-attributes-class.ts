@@ -1,0 +1,25 @@
+/** VolumeAttributesClass: what of a volume may be changed. Source: kubernetes' pkg/apis/storage, registry/storage/volumeattributesclass. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { validateMetaAgain } from "../../api/validation/metadata.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { validateDriver, validateParameters } from "./parameters.ts";
+
+export const volumeAttributesClass = strategy({
+  isolatesStatus: false,
+  validate,
+  validateUpdate(next, old, errors) {
+    if ((next.driverName ?? "") !== (old.driverName ?? "")) errors.forbidden("driverName", "updates to driverName are forbidden.");
+    if (!deepEqual(next.parameters ?? {}, old.parameters ?? {})) errors.forbidden("parameters", "updates to parameters are forbidden.");
+    validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+    validate(next, errors);
+  },
+});
+
+function validate({ driverName = "", parameters = {} }: KubeObject, errors: FieldErrors): void {
+  validateDriver(driverName, "driverName", errors);
+  validateParameters(parameters, errors);
+  if (Object.keys(parameters).length === 0) errors.required("parameters", "must contain at least one key/value pair");
+}
