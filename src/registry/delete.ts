@@ -19,6 +19,8 @@ export interface DeleteRequest extends WriteRequest {
   readonly options: DeleteOptions;
   /** A resourceVersion, bare or quoted, the object must have. */
   readonly ifMatch?: string | undefined;
+  /** The deletion is part of a request that has been admitted. */
+  readonly admitted?: boolean;
 }
 
 /** @throws ApiError 403 (admission, protected objects), 404, 409 */
@@ -74,11 +76,15 @@ async function planDeletion(registry: RegistryContext, request: DeleteRequest, e
   const context = strategyContext(registry, request);
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
   checkDeletePreconditions(resource, object, request.options.preconditions);
-  strategy.checkDeletion(object, context);
-  await admitDeletion(registry, request, object);
-  if (strategy.holdsDeletion(object)) return hold(resource, object, context.now);
-  const grace = graceOf(resource, object, request.options, context.now);
-  if (grace === "pending") return { step: { do: "nothing", object }, pending: true };
+  const isHeld = strategy.holdsDeletion(object);
+  const grace = isHeld ? undefined : graceOf(resource, object, request.options, context.now);
+  const waits = grace === "pending" || (isHeld && object.metadata.deletionTimestamp !== undefined);
+  if (waits) return { step: { do: "nothing", object }, pending: true }; // Nobody is asked.
+  if (request.admitted !== true) {
+    strategy.checkDeletion(object, context);
+    await admitDeletion(registry, request, object);
+  }
+  if (isHeld) return hold(resource, object, request.options, context.now);
   if (!ignoresDependents(resource)) setDependentsFinalizers(object, request.options, strategy.orphansByDefault !== undefined);
   const finalizers = object.metadata.finalizers ?? [];
   if (grace !== undefined) {
@@ -119,10 +125,9 @@ export async function admitDeletion({ admission }: RegistryContext, request: Del
 }
 
 /** A controller removes the object later; until then it only says that it is going. */
-function hold({ definition }: Resource, object: KubeObject, now: number): Plan {
-  if (object.metadata.deletionTimestamp !== undefined) return { step: { do: "nothing", object }, pending: true };
+function hold({ definition }: Resource, object: KubeObject, options: DeleteOptions, now: number): Plan {
   object.metadata.deletionTimestamp = formatTime(now);
-  definition.strategy.markDeleted(object);
+  definition.strategy.markDeleted(object, options);
   return { step: { do: "put", object }, pending: true };
 }
 
@@ -152,8 +157,10 @@ function graceOf({ definition }: Resource, object: KubeObject, options: DeleteOp
   const asked = options.gracePeriodSeconds;
   const wanted = asked !== undefined && asked < 0 ? 1 : asked; // Upstream takes any negative number for 1.
   if (wanted === undefined || wanted >= running) return "pending";
-  const started = Date.parse(deletionTimestamp) - running * 1000;
-  return { seconds: wanted, deletionTimestamp: formatTime(started + wanted * 1000) };
+  const ends = Date.parse(deletionTimestamp) + (wanted - running) * 1000;
+  // What would have ended already ends now, but never of itself: who runs the object must have seen that it goes.
+  if (ends < now) return { seconds: Math.min(wanted, 1), deletionTimestamp: formatTime(now) };
+  return { seconds: wanted, deletionTimestamp: formatTime(ends) };
 }
 
 /** Events own nothing. */
@@ -178,7 +185,8 @@ function setDependentsFinalizers({ metadata }: KubeObject, { orphanDependents, p
   if (!deepEqual([...before].sort(), [...after].sort())) metadata.finalizers = after;
 }
 
-function warnOfOrphans({ target, options, warnings }: DeleteRequest): void {
+/** Whoever does not say what is to become of dependents is warned where they are orphaned. */
+export function warnOfOrphans({ target, options, warnings }: DeleteRequest): void {
   const warning = target.resource.definition.strategy.orphansByDefault?.warning;
   const saysNothing = options.propagationPolicy === undefined && options.orphanDependents === undefined;
   if (warning !== undefined && saysNothing && !warnings.includes(warning)) warnings.push(warning);

@@ -1,5 +1,5 @@
 /** What a write demands of the object as it is now. Source: resource-api §4.5, §3; apimachinery's and apiserver's texts. */
-import { badRequest, conflict, invalid, objectModified, plainError } from "../api/errors.ts";
+import { type ApiError, badRequest, conflict, invalid, objectModified, plainError } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
 import type { KubeObject } from "../api/object.ts";
 import { quoteGo } from "../lib/json/quote.ts";
@@ -79,6 +79,7 @@ export function checkIfMatch(resource: Resource, name: string, ifMatch: string |
 export function checkDeletePreconditions(resource: Resource, object: KubeObject, preconditions: DeletePreconditions | undefined): void {
   if (preconditions === undefined) return;
   const { name = "", uid = "", resourceVersion = "" } = object.metadata;
+  if (isDeletedInSteps(resource)) return checkStepwiseDeletion(resource, object, preconditions);
   if (preconditions.uid !== undefined && preconditions.uid !== uid) {
     const why = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid})`;
     throw conflict(storedKind(resource), name, `${why}. The object might have been deleted and then recreated`);
@@ -86,5 +87,20 @@ export function checkDeletePreconditions(resource: Resource, object: KubeObject,
   if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
     const why = `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion})`;
     throw conflict(storedKind(resource), name, `${why}. The object might have been modified`);
+  }
+}
+
+/** Kinds that upstream deletes by code of their own, in words of their own. */
+function isDeletedInSteps({ definition: { group, resource } }: Resource): boolean {
+  return (group === "" && resource === "namespaces") || (group === "apiextensions.k8s.io" && resource === "customresourcedefinitions");
+}
+
+function checkStepwiseDeletion(resource: Resource, { metadata }: KubeObject, wanted: DeletePreconditions): void {
+  const { name = "", uid = "", resourceVersion = "" } = metadata;
+  const refusal = (what: string, asked: string, is: string): ApiError =>
+    conflict(storedResource(resource), name, `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${is}`);
+  if (wanted.uid !== undefined && wanted.uid !== uid) throw refusal("UID", wanted.uid, uid);
+  if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== resourceVersion) {
+    throw refusal("ResourceVersion", wanted.resourceVersion, resourceVersion);
   }
 }

@@ -30,10 +30,14 @@ export const everything: Selection = { all: true, text: "", fieldSelector: "", n
 /** @throws ApiError 400 with upstream's text when a selector cannot be read or names a field the kind does not have */
 export function selectionOf(definition: ResourceDefinition, selectors: SelectorTexts): Selection {
   if (selectors.labelSelector === "" && selectors.fieldSelector === "") return everything;
-  const labels = parse(parseLabelSelector, selectors.labelSelector);
-  const fields = parse(parseFieldSelector, selectors.fieldSelector);
+  const { labels, fields } = parseSelectors(selectors);
   for (const { key } of fields.terms) checkSelectable(definition, key);
   return selection(labels, fields, selectors);
+}
+
+/** @throws ApiError 400 with upstream's text */
+export function parseSelectors({ labelSelector, fieldSelector }: SelectorTexts): { labels: LabelSelector; fields: FieldSelector } {
+  return { labels: parse(parseLabelSelector, labelSelector), fields: parse(parseFieldSelector, fieldSelector) };
 }
 
 function selection(labels: LabelSelector, fields: FieldSelector, { labelSelector, fieldSelector }: SelectorTexts): Selection {
@@ -59,8 +63,8 @@ function parse<T>(read: (text: string) => T, text: string): T {
   }
 }
 
-/** Kinds with fields of their own list what they know; those of the cluster among them do not know the namespace. */
-function checkSelectable({ group, resource, namespaced, strategy, custom }: ResourceDefinition, field: string): void {
+/** Kinds with fields of their own list what they know; those of the cluster among them do not know the namespace. @throws ApiError 400 */
+export function checkSelectable({ group, resource, namespaced, strategy, custom }: ResourceDefinition, field: string): void {
   const own = strategy.selectableFields;
   const hasOwn = Object.keys(own).length > 0;
   if (field === "metadata.name" || (field === "metadata.namespace" && (namespaced || (!hasOwn && !custom))) || Object.hasOwn(own, field)) return;

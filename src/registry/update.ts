@@ -35,8 +35,10 @@ export interface UpdateRequest extends WriteRequest {
   readonly uid?: string;
   /** A resourceVersion, bare or quoted, the object must have. */
   readonly ifMatch?: string | undefined;
-  /** Creates what does not exist, whatever the kind's table says (apply). */
+  /** Whether what does not exist is created, whatever the kind's table says: by apply it is, by patches not. */
   readonly createsMissing?: boolean;
+  /** The owner references of a patched object are looked at after admission alone. */
+  readonly isPatch?: boolean;
   /** Unless false, what `next` changes becomes the writer's. False where it sets `metadata.managedFields` itself. */
   readonly tracksManagers?: boolean;
   /**
@@ -81,7 +83,7 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   checkUid(resource, existing.key, request.name, request.uid ?? "", old.metadata.uid ?? "");
   const next = await request.next(present, old);
   checkNames(next, request);
-  dedupOwnerReferences(next.metadata, request.warnings, "sent");
+  if (request.isPatch !== true) dedupOwnerReferences(next.metadata, request.warnings, "sent");
   const tracking = request.tracksManagers === false ? undefined : trackManagers(registry, request, next, old);
   if (tracking !== undefined) await tracking;
   const attributes = { ...updateAttributes(request, next, old), undo };
@@ -152,7 +154,8 @@ function mainRules(registry: RegistryContext, resource: UpdateRequest["target"][
       dropDisabledFields(next, old, schema, (gate) => registry.gates.enabled(gate));
       strategy.prepareForUpdate(next, old, context);
       if (!strategy.hasGeneration) return;
-      if (contentDiffers(next, old, schema, strategy.isolatesStatus ? "status" : "") || strategy.raisesGeneration(next, old)) raiseGeneration(next.metadata);
+      if (contentDiffers(next, old, schema, strategy.isolatesStatus ? "status" : "") || strategy.raisesGeneration(next, old))
+        raiseGeneration(next.metadata);
     },
     validate: strategy.validateUpdate,
   };
@@ -179,7 +182,7 @@ function isFinished(next: KubeObject, old: KubeObject, strategy: Strategy): bool
 async function createMissing(registry: RegistryContext, request: UpdateRequest, undo: AdmissionAttributes["undo"]): Promise<Step> {
   const { resource } = request.target;
   const { namespace, name } = request;
-  if (request.subresource !== "" || !(resource.definition.allowCreateOnUpdate || request.createsMissing)) {
+  if (request.subresource !== "" || !(request.createsMissing ?? resource.definition.allowCreateOnUpdate)) {
     throw notFound(storedResource(resource), name);
   }
   checkIfMatch(resource, name, request.ifMatch, undefined);
@@ -187,7 +190,7 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   const object = await request.next(undefined, undefined);
   checkNames(object, request);
   wipeSystemFields(object.metadata);
-  dedupOwnerReferences(object.metadata, request.warnings, "sent");
+  if (request.isPatch !== true) dedupOwnerReferences(object.metadata, request.warnings, "sent");
   if (request.tracksManagers !== false) await trackManagers(registry, request, object, undefined);
   const attributes = { ...createAttributes(request, object), undo };
   await registry.admission.mutate(attributes);

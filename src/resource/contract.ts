@@ -193,12 +193,12 @@ export interface Strategy {
   gracePeriod(object: KubeObject, seconds: number | undefined): GracePeriod | undefined;
   /** Refuses a deletion that must not be, such as of the default namespace. @throws ApiError */
   checkDeletion(object: KubeObject, context: StrategyContext): void;
-  /** The deletion of the whole object is done by a controller once `spec.finalizers` is empty (namespaces). */
+  /** The first deletion only says that the object goes; whether one now is such, or waits for a controller (namespaces, definitions). */
   holdsDeletion(object: KubeObject): boolean;
   /** Dependents are orphaned where the deletion does not say what is to become of them; who deletes so is warned of it, if there is a warning. */
   readonly orphansByDefault: { readonly warning: string | undefined } | undefined;
   /** Called on the first deletion of an object that stays, such as to set a phase. */
-  markDeleted(object: KubeObject): void;
+  markDeleted(object: KubeObject, dependents: DependentsOptions): void;
   /** Seconds an object of this kind lives; undefined for ever. */
   readonly ttlSeconds: number | undefined;
   /** Field selector keys besides metadata.name and metadata.namespace, read from the storage version. */
@@ -211,6 +211,12 @@ export interface Strategy {
   rowConditions(object: KubeObject): readonly RowCondition[];
   /** The `scale` subresource; undefined where there is none. */
   readonly scale: ScaleMapping | undefined;
+}
+
+/** What a deletion says about the object's dependents. */
+export interface DependentsOptions {
+  readonly orphanDependents?: boolean;
+  readonly propagationPolicy?: string;
 }
 
 /** What a write of one subresource may change. */

@@ -144,9 +144,9 @@ class StorageWatchCache implements WatchCache {
   }
 
   async reach(revision: number): Promise<void> {
-    if (this.#closed) return; // Whoever subscribes is told so.
-    if (!this.#loaded) await this.ready();
     for (let attempt = 1; attempt <= reachAttemptsMax; attempt++) {
+      if (!this.#loaded && !this.#closed) await this.ready();
+      if (!this.#loaded) return; // Whoever subscribes is told so.
       this.#deliver();
       const to = this.#ring.from;
       if (revision >= to) return;
@@ -164,7 +164,7 @@ class StorageWatchCache implements WatchCache {
   }
 
   subscribe(from: number, subscriber: CacheSubscriber, topic?: Topic): CacheSubscription {
-    if (this.#closed) {
+    if (!this.#loaded) {
       setImmediate(() => subscriber.end());
       return { delivered: from, resume() {}, close() {} };
     }
@@ -285,10 +285,12 @@ class StorageWatchCache implements WatchCache {
 
   #take(batch: readonly LogEvent[]): void {
     if (!this.#loaded) return;
+    const before = this.#tree;
     try {
       for (const event of batch) this.#undelivered.push(this.#apply(event));
     } catch (error) {
       if (!isReadFailure(error)) throw error;
+      this.#tree = before; // What is asked for meanwhile is the state at the revision that it had.
       this.#unload(); // Whoever asks next loads, and is told why.
       return;
     }
@@ -398,7 +400,7 @@ class StorageWatchCache implements WatchCache {
       return snapshotOf(tree, revision);
     } catch (error) {
       if (error instanceof RevisionCompacted) throw expired("The resourceVersion for the provided list is too old.");
-      if (error instanceof RevisionInFuture) throw resourceVersionTooLarge(revision, this.#revision);
+      if (error instanceof RevisionInFuture) throw resourceVersionTooLarge(revision, this.#revision, 0); // Nobody waits for it.
       throw error;
     }
   }

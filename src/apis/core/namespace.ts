@@ -4,6 +4,7 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
 import { dnsLabelProblems, finalizerProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import type { DependentsOptions } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { selectableAt, struct } from "../fields.ts";
 
@@ -45,11 +46,28 @@ export const namespace = strategy({
     const name = object.metadata.name as string;
     if (protectedNamespaces.has(name)) throw forbidden({ group: "", resource: "namespaces" }, name, "this namespace may not be deleted");
   },
-  holdsDeletion: (object) => (object.spec?.finalizers?.length ?? 0) > 0,
-  markDeleted(object) {
+  holdsDeletion: ({ metadata, spec }) => metadata.deletionTimestamp === undefined || (spec?.finalizers?.length ?? 0) > 0,
+  markDeleted(object, dependents) {
     struct(object, "status").phase = "Terminating";
+    setDependentsFinalizers(object, dependents);
   },
 });
+
+/** As for any object, but that what does not orphan deletes in the foreground. Source: the namespace registry's Delete. */
+function setDependentsFinalizers({ metadata }: KubeObject, { orphanDependents, propagationPolicy }: DependentsOptions): void {
+  const before = metadata.finalizers ?? [];
+  const isWanted = (finalizer: string, orphans: boolean, policy: string): boolean => {
+    if (orphanDependents !== undefined) return orphanDependents === orphans;
+    return propagationPolicy === undefined ? before.includes(finalizer) : propagationPolicy === policy;
+  };
+  const wanted = new Map([
+    ["orphan", isWanted("orphan", true, "Orphan")],
+    ["foregroundDeletion", isWanted("foregroundDeletion", false, "Foreground")],
+  ]);
+  const kept = before.filter((finalizer) => wanted.get(finalizer) !== false);
+  const added = [...wanted].filter(([finalizer, isOn]) => isOn && !before.includes(finalizer)).map(([finalizer]) => finalizer);
+  if (added.length > 0 || kept.length < before.length) metadata.finalizers = [...kept, ...added];
+}
 
 function validateFinalizers(object: KubeObject, pathOf: (index: number) => string, errors: FieldErrors): void {
   for (const [index, finalizer] of (object.spec?.finalizers ?? []).entries()) {

@@ -2,9 +2,9 @@
 import { type ApiError, invalid, methodNotAllowed } from "../../api/errors.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { deleteMany } from "../../registry/delete-collection.ts";
+import { checkCollection, deleteMany } from "../../registry/delete-collection.ts";
+import { readDeleteOptions } from "../../registry/delete-options.ts";
 import { parseListOptions } from "../../registry/list-options.ts";
-import { readDeleteOptions } from "../../registry/options.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import { auditDeleteOptions } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
@@ -17,11 +17,13 @@ export async function deleteCollection(context: RequestContext, registry: Regist
   const target = context.resolved as Resolved;
   if (target.resource.store === undefined) throw methodNotAllowed();
   const list = parseListOptions(context.info.query);
+  checkCollection(target.resource.definition, list, { initialEvents: registry.gates.enabled("WatchList") });
   const body = await context.exchange.body(bodyBytesMax);
   if (body.length > 0) checkContentType(context);
-  const options = readDeleteOptions(context.info.query, body, contentType(context));
+  const sent = { query: context.info.query, body, mediaType: contentType(context) };
+  const options = readDeleteOptions(sent, { ignoreReadError: registry.gates.enabled("AllowUnsafeMalformedObjectDeletion") });
   if (context.audit !== undefined && body.length > 0) auditDeleteOptions(context.audit, body, contentType(context));
-  if (options.ignoreReadError && registry.gates.enabled("AllowUnsafeMalformedObjectDeletion")) throw unsafeCollection();
+  if (options.ignoreReadError) throw unsafeCollection();
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
   await sendEntries(context, await deleteMany(registry, { ...request, options, list }), memory);
 }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { send } from "../../testing/api-client.ts";
+import { manualClock } from "../../testing/manual-clock.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-registry.ts";
 
 const path = "/api/v1/namespaces/ns/configmaps";
@@ -179,3 +180,139 @@ test("a collection of jobs warns once", () =>
     assert.equal(status, 200);
     assert.equal(warnings.split("child pods").length, 2);
   }));
+
+/** What is wrong with a deletion is told in this order: the list, then how to delete. */
+const refusalRows: [line: string, body: unknown, want: string][] = [
+  [`${path}?labelSelector=((&dryRun=x`, undefined, "400 found '(', expected: !, identifier, or 'end of string'"],
+  [`${path}?fieldSelector=spec.x=1`, { dryRun: ["x"] }, '400 "spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"'],
+  [
+    `${path}?fieldSelector=spec.x=1&sendInitialEvents=true`,
+    "{",
+    '400 ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list',
+  ],
+  [`${path}/a`, { kind: "Pod", apiVersion: "v1" }, '400 no kind "Pod" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"'],
+  [`${path}/a`, { kind: "Pod" }, '400 no kind "Pod" is registered for version "meta.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"'],
+  [`${path}/a`, { kind: "Status", apiVersion: "x/v1" }, "400 converting (v1.Status) to (v1.DeleteOptions): unknown conversion"],
+  [`${path}/a`, { kind: "ListOptions" }, "400 converting (v1.ListOptions) to (v1.DeleteOptions): unknown conversion"],
+  [`${path}/a`, { kind: "DeleteOptions", apiVersion: "a/b/c" }, "400 unexpected GroupVersion string: a/b/c"],
+  [`${path}/a`, { kind: "DeleteOptions", apiVersion: "x/v1" }, '404 configmaps "a" not found'],
+  [`${path}/a`, { ignoreStoreReadErrorWithClusterBreakingPotential: true, dryRun: ["All"] }, '404 configmaps "a" not found'],
+  [
+    "/api/v1/namespaces/ns?uid=x",
+    undefined,
+    '409 Operation cannot be fulfilled on namespaces "ns": Precondition failed: UID in precondition: x, UID in object meta: UID',
+  ],
+  [
+    `${path}/there?uid=x`,
+    undefined,
+    '409 Operation cannot be fulfilled on ConfigMap "there": the UID in the precondition (x) does not match the UID in record (UID). ' +
+      "The object might have been deleted and then recreated",
+  ],
+];
+
+for (const [line, body, want] of refusalRows) {
+  test(`DELETE ${line} ${JSON.stringify(body)}: ${want}`, () =>
+    withNamespace(async ({ registry }) => {
+      await send(registry, `POST ${path}`, { metadata: { name: "there" } });
+      const { status, body: answer } = await send(registry, `DELETE ${line}`, body);
+      assert.equal(`${status} ${answer.message}`.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "UID"), want);
+    }));
+}
+
+test("a collection at a version: what was there then, and no other", () =>
+  withNamespace(async ({ registry }) => {
+    await send(registry, `POST ${path}`, { metadata: { name: "a" } });
+    const { metadata } = (await send(registry, `GET ${path}`)).body;
+    await send(registry, `POST ${path}`, { metadata: { name: "b" } });
+    const body = { propagationPolicy: "Background" }; // Else the query's version is a precondition, too.
+    const { body: deleted } = await send(registry, `DELETE ${path}?resourceVersion=${metadata.resourceVersion}`, body);
+    assert.deepEqual(names(deleted.items), ["a"]);
+    assert.deepEqual(names((await send(registry, `GET ${path}`)).body.items), ["b"]);
+    const tooLarge = await send(registry, `DELETE ${path}?resourceVersion=9999999999999999999`, body);
+    assert.deepEqual([tooLarge.status, tooLarge.body.details.retryAfterSeconds], [504, undefined]);
+  }));
+
+/** A namespace that its content holds, and what stands in `metadata.finalizers` once it is going. */
+const namespaceRows: [finalizers: string[], options: object, left: string[] | undefined][] = [
+  [[], {}, undefined],
+  [[], { propagationPolicy: "Background" }, undefined],
+  [[], { propagationPolicy: "Foreground" }, ["foregroundDeletion"]],
+  [["x/y"], { propagationPolicy: "Orphan" }, ["x/y", "orphan"]],
+  [["orphan", "x/y"], { propagationPolicy: "Foreground" }, ["x/y", "foregroundDeletion"]],
+  [["orphan"], {}, ["orphan"]],
+  [[], { orphanDependents: false }, ["foregroundDeletion"]],
+  [["foregroundDeletion"], { orphanDependents: true }, ["orphan"]],
+];
+
+for (const [finalizers, options, left] of namespaceRows) {
+  test(`a namespace with finalizers [${finalizers}], deleted with ${JSON.stringify(options)}: ${left}`, async () => {
+    const cluster = await openMemoryRegistry();
+    try {
+      const { registry } = cluster;
+      await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n", finalizers } });
+      const { status, body } = await send(registry, "DELETE /api/v1/namespaces/n", options);
+      const answered = "orphanDependents" in options && options.orphanDependents === false ? 202 : 200;
+      assert.deepEqual([status, body.status.phase, body.metadata.finalizers], [answered, "Terminating", left]);
+      assert.equal(body.metadata.deletionGracePeriodSeconds, undefined);
+      const again = await send(registry, "DELETE /api/v1/namespaces/n", { propagationPolicy: "Background" });
+      assert.deepEqual(again.body, body, "what is going is not changed");
+    } finally {
+      await cluster.close();
+    }
+  });
+}
+
+test("a namespace without finalizers of its own goes at its second deletion", async () => {
+  const cluster = await openMemoryRegistry();
+  try {
+    await cluster.create(["/namespaces", ""], { metadata: { name: "n" } });
+    await cluster.change(["/namespaces", ""], "n", ({ spec }) => delete spec.finalizers, "finalize");
+    const first = await send(cluster.registry, "DELETE /api/v1/namespaces/n");
+    assert.deepEqual([first.status, first.body.kind, first.body.status.phase], [200, "Namespace", "Terminating"]);
+    const second = await send(cluster.registry, "DELETE /api/v1/namespaces/n");
+    assert.deepEqual([second.status, second.body.kind], [200, "Status"]);
+    assert.equal((await send(cluster.registry, "GET /api/v1/namespaces/n")).status, 404);
+  } finally {
+    await cluster.close();
+  }
+});
+
+/** After a pod with 30 seconds, `passed` seconds later with others. */
+const shortenedRows: [passed: number, asked: number, seconds: number, endsIn: number][] = [
+  [10, 20, 20, 10],
+  [10, 10, 10, 0],
+  [10, 5, 1, 0],
+  [10, 1, 1, 0],
+  [40, 5, 1, 0],
+];
+
+for (const [passed, asked, seconds, endsIn] of shortenedRows) {
+  test(`a pod deleted with 30 seconds, and ${passed} s later with ${asked}: ${seconds}, and ends in ${endsIn} s`, async () => {
+    const clock = manualClock(Date.parse("2026-01-01T00:00:00Z"));
+    const cluster = await openMemoryRegistry({ clock });
+    try {
+      await cluster.create(["/namespaces", ""], { metadata: { name: "ns" } });
+      const pods = "/api/v1/namespaces/ns/pods";
+      const spec = { nodeName: "n", containers: [{ name: "c", image: "i" }] };
+      await send(cluster.registry, `POST ${pods}`, { metadata: { name: "a" }, spec });
+      await send(cluster.registry, `DELETE ${pods}/a`);
+      clock.advance(passed * 1000);
+      const { metadata } = (await send(cluster.registry, `DELETE ${pods}/a?gracePeriodSeconds=${asked}`)).body;
+      assert.equal(metadata.deletionGracePeriodSeconds, seconds);
+      assert.equal((Date.parse(metadata.deletionTimestamp) - clock.now()) / 1000, endsIn);
+    } finally {
+      await cluster.close();
+    }
+  });
+}
+
+/** Kinds whose PUT creates what is missing. */
+const creatable = ["/api/v1/namespaces/ns/services", "/api/v1/namespaces/ns/events", "/apis/coordination.k8s.io/v1/namespaces/ns/leases"];
+
+for (const place of creatable) {
+  test(`a patch does not create: ${place}`, () =>
+    withNamespace(async ({ registry }) => {
+      for (const type of ["MERGE", "STRATEGIC"]) assert.equal((await send(registry, `${type} ${place}/a`, { metadata: { name: "a" } })).status, 404);
+      assert.equal((await send(registry, `JSON ${place}/a`, [{ op: "remove", path: "/metadata/finalizers" }])).status, 404);
+    }));
+}

@@ -4,8 +4,8 @@ import type { Authorizer } from "../../authorization/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { Deleted, RegistryContext } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
+import { readDeleteOptions } from "../../registry/delete-options.ts";
 import { deleteUnreadable } from "../../registry/delete-unreadable.ts";
-import { readDeleteOptions } from "../../registry/options.ts";
 import { storedResource } from "../../registry/resource-names.ts";
 import type { Resolved, Resource } from "../../resource/contract.ts";
 import { auditDeleteOptions } from "../audited-objects.ts";
@@ -21,10 +21,11 @@ export async function deleteObject(context: RequestContext, registry: RegistryCo
   if (context.info.subresource !== "" || target.resource.store === undefined) throw methodNotAllowed();
   const body = await context.exchange.body(bodyBytesMax);
   if (body.length > 0) checkContentType(context);
-  const options = readDeleteOptions(context.info.query, body, contentType(context));
+  const sent = { query: context.info.query, body, mediaType: contentType(context) };
+  const options = readDeleteOptions(sent, { ignoreReadError: registry.gates.enabled("AllowUnsafeMalformedObjectDeletion") });
   if (context.audit !== undefined && body.length > 0) auditDeleteOptions(context.audit, body, contentType(context));
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
-  if (options.ignoreReadError && registry.gates.enabled("AllowUnsafeMalformedObjectDeletion")) {
+  if (options.ignoreReadError) {
     await checkUnsafeDeletion(context, target.resource, authorize);
     await deleteUnreadable(registry, { ...request, options });
     const details = { name: context.info.name, kind: target.resource.definition.kind };

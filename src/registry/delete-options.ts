@@ -1,0 +1,174 @@
+/** How an object is to be deleted, as the body says, or the query. Source: resource-api §2.8, §4.9; apiserver's delete handlers, apimachinery's validation. */
+import { badRequest } from "../api/errors.ts";
+import { FieldErrors } from "../api/field-errors.ts";
+import { parseGroupVersion } from "../api/object.ts";
+import { cborTypeMeta, decodeCbor } from "../lib/cbor/decode.ts";
+import { cborType } from "../lib/cbor/media-types.ts";
+import { CborError } from "../lib/cbor/wire.ts";
+import { JsonSyntaxError, type TypeMeta, TypeMetaError } from "../lib/json/parse.ts";
+import { quoteGo } from "../lib/json/quote.ts";
+import { decodeProtobuf } from "../lib/protobuf/decode.ts";
+import { readEnvelope } from "../lib/protobuf/envelope.ts";
+import { isProtobuf } from "../lib/protobuf/media-types.ts";
+import { ProtobufError } from "../lib/protobuf/reader.ts";
+import { conform, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
+import { YamlError } from "../lib/yaml/decode.ts";
+import { builtinSchema } from "../resource/builtin-schemas.ts";
+import type { DeleteOptions } from "./contract.ts";
+import { readBoolean, throwInvalidOptions, validateDryRun } from "./options.ts";
+import { readText } from "./read-text.ts";
+
+/** The options as they stand in a body or a query, not yet checked. */
+interface RawDeleteOptions {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly gracePeriodSeconds?: number | bigint;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly orphanDependents?: boolean;
+  readonly propagationPolicy?: string;
+  readonly dryRun?: readonly string[];
+  readonly ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
+}
+
+export interface SentOptions {
+  readonly query: URLSearchParams;
+  readonly body: Buffer;
+  /** Of the body. */
+  readonly mediaType: string;
+}
+
+/**
+ * The options of a deletion: from the body when there is one, and then from it alone, else from the query.
+ * @param allowed `ignoreReadError`: the gate AllowUnsafeMalformedObjectDeletion; without it that option is as if it were not there
+ * @throws ApiError 400 when they cannot be read, 422 when they are not valid
+ */
+export function readDeleteOptions(sent: SentOptions, allowed: { readonly ignoreReadError: boolean }): DeleteOptions {
+  const { query, body, mediaType } = sent;
+  if (body.length === 0 && query.size === 0) return plainDelete;
+  const read = body.length > 0 ? decodeDeleteOptions(body, mediaType) : deleteOptionsOfQuery(query);
+  const raw = allowed.ignoreReadError ? read : { ...read, ignoreStoreReadErrorWithClusterBreakingPotential: false };
+  const errors = new FieldErrors();
+  validateDeleteOptions(raw, errors);
+  throwInvalidOptions("DeleteOptions", errors);
+  const { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, dryRun = [] } = raw;
+  return {
+    dryRun: dryRun.length > 0,
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds: Number(gracePeriodSeconds) }),
+    ...(preconditions !== undefined && { preconditions }),
+    ...(orphanDependents !== undefined && { orphanDependents }),
+    ...(propagationPolicy !== undefined && { propagationPolicy }),
+    ...(raw.ignoreStoreReadErrorWithClusterBreakingPotential === true && { ignoreReadError: true }),
+  };
+}
+
+const plainDelete: DeleteOptions = { dryRun: false };
+
+export const deleteOptionsType = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
+
+const unreadable = [TypeMetaError, JsonSyntaxError, YamlError, DecodeError, ProtobufError, CborError];
+
+/** @throws ApiError 400 */
+export function decodeDeleteOptions(body: Buffer, mediaType: string): RawDeleteOptions {
+  const schema = builtinSchema(deleteOptionsType);
+  try {
+    if (isProtobuf(mediaType)) {
+      const envelope = readEnvelope(body);
+      const isMalformed = parseGroupVersion(envelope.apiVersion) === undefined; // Counts as none at all.
+      checkOptionsKind({ kind: envelope.kind, apiVersion: isMalformed ? "" : envelope.apiVersion });
+      return conform(decodeProtobuf(envelope.raw, schema), schema).object;
+    }
+    if (mediaType === cborType) {
+      checkOptionsKind(cborTypeMeta(body));
+      return decodeCbor(body, schema, { strict: false }).object;
+    }
+    const { kind, apiVersion, document } = readText(body, mediaType);
+    checkOptionsKind({ kind, apiVersion });
+    if (document.value === null) return {};
+    return decodeDocument(document, schema).object;
+  } catch (error) {
+    if (unreadable.some((kind) => error instanceof kind)) throw badRequest((error as Error).message);
+    throw error;
+  }
+}
+
+const metaVersion = "meta.k8s.io/v1";
+
+/** What upstream's scheme of options knows besides at whatever version, and at that of the options alone. */
+const anyVersionKinds = ["APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "CreateOptions", "Status", "UpdateOptions"];
+const metaKinds = [
+  "GetOptions",
+  "ListOptions",
+  "PartialObjectMetadata",
+  "PartialObjectMetadataList",
+  "PatchOptions",
+  "Table",
+  "TableOptions",
+  "WatchEvent",
+];
+
+/** Any group's DeleteOptions will do, whatever the version. @throws ApiError 400 */
+function checkOptionsKind({ kind, apiVersion }: TypeMeta): void {
+  if (parseGroupVersion(apiVersion) === undefined) throw badRequest(`unexpected GroupVersion string: ${apiVersion}`);
+  if (kind === "" || kind === "DeleteOptions") return;
+  const version = apiVersion === "" ? metaVersion : apiVersion;
+  const isKnown = anyVersionKinds.includes(kind) || (version === metaVersion && metaKinds.includes(kind));
+  if (isKnown) throw badRequest(`converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`);
+  throw badRequest(`no kind ${quoteGo(kind)} is registered for version ${quoteGo(version)} in scheme "pkg/runtime/scheme.go:111"`);
+}
+
+function deleteOptionsOfQuery(query: URLSearchParams): RawDeleteOptions {
+  const grace = query.get("gracePeriodSeconds");
+  const policy = query.get("propagationPolicy");
+  const orphan = readBoolean(query, "orphanDependents");
+  const ignore = readBoolean(query, "ignoreStoreReadErrorWithClusterBreakingPotential");
+  const preconditions = preconditionsOfQuery(query);
+  return {
+    dryRun: query.getAll("dryRun"),
+    ...(grace !== null && { gracePeriodSeconds: parseInt64(grace) }),
+    ...(preconditions !== undefined && { preconditions }),
+    ...(policy !== null && { propagationPolicy: policy }),
+    ...(orphan !== undefined && { orphanDependents: orphan }),
+    ...(ignore !== undefined && { ignoreStoreReadErrorWithClusterBreakingPotential: ignore }),
+  };
+}
+
+/** Empty values demand nothing. */
+function preconditionsOfQuery(query: URLSearchParams): RawDeleteOptions["preconditions"] {
+  const uid = query.get("uid") ?? "";
+  const resourceVersion = query.get("resourceVersion") ?? "";
+  if (uid === "" && resourceVersion === "") return undefined;
+  return { ...(uid !== "" && { uid }), ...(resourceVersion !== "" && { resourceVersion }) };
+}
+
+/** @throws ApiError 400 with Go's text */
+function parseInt64(text: string): bigint {
+  if (!/^[+-]?[0-9]{1,40}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: invalid syntax`);
+  const value = BigInt(text.replace("+", ""));
+  if (BigInt.asIntN(64, value) !== value) throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: value out of range`);
+  return value;
+}
+
+const propagationPolicies = ["Foreground", "Background", "Orphan"];
+
+function validateDeleteOptions(options: RawDeleteOptions, errors: FieldErrors): void {
+  const { orphanDependents, propagationPolicy, dryRun = [] } = options;
+  if (orphanDependents !== undefined && propagationPolicy !== undefined) {
+    errors.invalid("propagationPolicy", propagationPolicy, "orphanDependents and deletionPropagation cannot be both set");
+  }
+  if (propagationPolicy !== undefined && !propagationPolicies.includes(propagationPolicy)) {
+    errors.notSupported("propagationPolicy", propagationPolicy, [...propagationPolicies, "nil"]);
+  }
+  validateDryRun(dryRun, errors);
+  validateUnsafeDelete(options, errors);
+}
+
+const excludedByUnsafeDelete = ["dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions"] as const;
+
+function validateUnsafeDelete(options: RawDeleteOptions, errors: FieldErrors): void {
+  if (options.ignoreStoreReadErrorWithClusterBreakingPotential !== true) return;
+  for (const field of excludedByUnsafeDelete) {
+    const value = options[field];
+    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
+    errors.invalid("ignoreStoreReadErrorWithClusterBreakingPotential", true, `cannot be set together with .${field}`);
+  }
+}
