@@ -10,6 +10,7 @@ import {
 } from "./admissionregistration/kinds.ts";
 import { customResourceDefinition, customResourceDefinitionWith } from "./apiextensions/custom-resource-definition.ts";
 import type { RuleChecker } from "./apiextensions/rule-checker.ts";
+import { apiService } from "./apiregistration/api-service.ts";
 import { controllerRevision } from "./apps/controller-revision.ts";
 import { daemonSet } from "./apps/daemon-set.ts";
 import { deployment } from "./apps/deployment.ts";
@@ -21,6 +22,8 @@ import { cronJob } from "./batch/cron-job.ts";
 import { job } from "./batch/job.ts";
 import { certificateSigningRequest } from "./certificates/signing-request.ts";
 import { columnsByResource } from "./columns.ts";
+import { lease } from "./coordination/lease.ts";
+import { leaseCandidate } from "./coordination/lease-candidate.ts";
 import { configMap } from "./core/configmap.ts";
 import { coreEvent, event, eventConversion } from "./core/event.ts";
 import { namespace } from "./core/namespace.ts";
@@ -29,21 +32,22 @@ import { pod } from "./core/pod.ts";
 import { replicationController } from "./core/replication-controller.ts";
 import { secret } from "./core/secret.ts";
 import { service } from "./core/service.ts";
-import { endpointSlice, endpoints, limitRange, node, podTemplate, serviceAccount } from "./core/small-kinds.ts";
+import { endpoints, limitRange, node, podTemplate, serviceAccount } from "./core/small-kinds.ts";
+import { endpointSlice } from "./discovery/endpoint-slice.ts";
 import { ingress } from "./networking/ingress.ts";
 import { ingressClass } from "./networking/ingress-class.ts";
 import { ipAddress } from "./networking/ip-address.ts";
 import { networkPolicy } from "./networking/network-policy.ts";
 import { serviceCidr } from "./networking/service-cidr.ts";
+import { runtimeClass } from "./node/runtime-class.ts";
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/kinds.ts";
 import { resourceClaim, resourceClaimTemplate } from "./resource/resource-claim.ts";
+import { priorityClass } from "./scheduling/priority-class.ts";
 import {
-  apiService,
   clusterTrustBundle,
   flowSchema,
   podCertificateRequest,
   podDisruptionBudget,
-  priorityClass,
   priorityLevelConfiguration,
   resourceSlice,
   withGeneration,
@@ -89,6 +93,8 @@ const special: Readonly<Record<string, Strategy>> = {
   "certificates.k8s.io/certificatesigningrequests": certificateSigningRequest,
   "certificates.k8s.io/clustertrustbundles": clusterTrustBundle,
   "certificates.k8s.io/podcertificaterequests": podCertificateRequest,
+  "coordination.k8s.io/leasecandidates": leaseCandidate,
+  "coordination.k8s.io/leases": lease,
   "discovery.k8s.io/endpointslices": endpointSlice,
   "events.k8s.io/events": event,
   "flowcontrol.apiserver.k8s.io/flowschemas": flowSchema,
@@ -98,6 +104,7 @@ const special: Readonly<Record<string, Strategy>> = {
   "networking.k8s.io/ipaddresses": ipAddress,
   "networking.k8s.io/networkpolicies": networkPolicy,
   "networking.k8s.io/servicecidrs": serviceCidr,
+  "node.k8s.io/runtimeclasses": runtimeClass,
   "policy/poddisruptionbudgets": podDisruptionBudget,
   "rbac.authorization.k8s.io/clusterrolebindings": clusterRoleBinding,
   "rbac.authorization.k8s.io/clusterroles": clusterRole,

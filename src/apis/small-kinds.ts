@@ -1,18 +1,7 @@
 /** Kinds of which one or two things are special. */
-import { deepEqual } from "../lib/json/values.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { strategy } from "../resource/strategy.ts";
 import { items, selectableAt, setAbsent, struct } from "./fields.ts";
-
-export const priorityClass = strategy({
-  isolatesStatus: false,
-  hasGeneration: true,
-  setDefaults: (object) => setAbsent(object, { preemptionPolicy: "PreemptLowerPriority" }),
-  validateUpdate(next, old, errors) {
-    if ((next.value ?? 0) !== (old.value ?? 0)) errors.forbidden("value", "may not be changed in an update.");
-    if (!deepEqual(next.preemptionPolicy, old.preemptionPolicy)) errors.invalid("preemptionPolicy", next.preemptionPolicy, "field is immutable");
-  },
-});
 
 export const podDisruptionBudget = strategy({ hasGeneration: true });
 
@@ -25,14 +14,6 @@ export const clusterTrustBundle = strategy({
 export const podCertificateRequest = strategy({ selectableFields: selectableAt("spec.signerName", "spec.podName", "spec.nodeName") });
 
 export const resourceSlice = strategy({ isolatesStatus: false, hasGeneration: true, selectableFields: selectableAt("spec.nodeName", "spec.driver") });
-
-export const apiService = strategy({
-  validateName: pathSegmentNameProblems,
-  setDefaults(object) {
-    const { service } = struct(object, "spec");
-    if (service) setAbsent(service, { port: 443 });
-  },
-});
 
 /** Raises its generation, and no more. */
 export const withGeneration = strategy({ hasGeneration: true });

@@ -83,13 +83,15 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
   const context = strategyContext(registry, request);
   const { metadata } = object;
   dedupOwnerReferences(metadata, request.warnings, "admitted");
+  if (needsName(metadata) && !strategy.generatesNames) metadata.name = metadata.generateName as string;
   fillSystemFields(metadata, registry, context.now);
   if (strategy.isolatesStatus && !strategy.keepsStatusOnCreate) delete object.status;
   if (strategy.hasGeneration) metadata.generation = 1;
   dropDisabledFields(object, undefined, storeOf(resource).form.schema, (gate) => registry.gates.enabled(gate));
   strategy.prepareForCreate(object, context);
   const errors = new FieldErrors();
-  validateObjectMeta(metadata, { namespaced, validateName: strategy.validateName, custom: takesAnyFinalizer(resource.definition) }, errors);
+  const validateName = (name: string, prefix: boolean): string[] => strategy.validateName(name, prefix, object);
+  validateObjectMeta(metadata, { namespaced, validateName, custom: takesAnyFinalizer(resource.definition) }, errors);
   const finish = (): void => {
     throwInvalid(resource, metadata.name ?? "", errors);
     checkPathSegment(request, object);

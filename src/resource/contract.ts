@@ -163,7 +163,9 @@ export interface GracePeriod {
 /** What is special about a kind. `strategy()` fills in the defaults, so nobody asks whether a function is there. */
 export interface Strategy {
   /** @param prefix whether the text is a generateName @returns what is wrong, upstream's texts */
-  validateName(name: string, prefix: boolean): string[];
+  validateName(name: string, prefix: boolean, object: KubeObject): string[];
+  /** False where a generateName is taken as it is. */
+  readonly generatesNames: boolean;
   /** Writes of the main resource keep status, writes of `/status` keep all else. False where the kind has no such subresource. */
   readonly isolatesStatus: boolean;
   /** Starts at 1 and is raised when anything but metadata and status changes. */

@@ -6,6 +6,7 @@ const nothing = (): void => {};
 
 const defaults: Strategy = {
   validateName: dnsSubdomainProblems,
+  generatesNames: true,
   isolatesStatus: true,
   hasGeneration: false,
   raisesGeneration: () => false,

@@ -23,7 +23,8 @@ export function created(kind: Strategy, input: Record<string, unknown>, namespac
   const object = decoded(kind, input, namespaced);
   kind.prepareForCreate(object, testContext);
   const errors = new FieldErrors();
-  validateObjectMeta(object.metadata, { namespaced, validateName: kind.validateName }, errors);
+  const validateName = (name: string, prefix: boolean): string[] => kind.validateName(name, prefix, object);
+  validateObjectMeta(object.metadata, { namespaced, validateName }, errors);
   void kind.validate(object, errors, testContext);
   return { object, problems: listed(errors) };
 }

@@ -9,7 +9,7 @@ import { persistentVolume } from "./persistent-volume.ts";
 import { pod } from "./pod.ts";
 import { secret } from "./secret.ts";
 import { service } from "./service.ts";
-import { endpointSlice } from "./small-kinds.ts";
+import {} from "./small-kinds.ts";
 
 const configKey =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
@@ -238,13 +238,6 @@ test("events in both groups are one object", () => {
   };
   assert.deepEqual(eventConversion.fromStorage(structuredClone(stored)), shown);
   assert.deepEqual(eventConversion.toStorage(structuredClone(shown)), stored);
-});
-
-test("a change of labels raises the generation of an endpoint slice", () => {
-  const metadata = { generation: 1, labels: { a: "1" } };
-  const change = (labels: Record<string, string>): unknown =>
-    updated(endpointSlice, { addressType: "IPv4", metadata }, (next) => Object.assign(next.metadata, { labels })).object.metadata.generation;
-  assert.deepEqual([change({ a: "1" }), change({ a: "2" }), change({})], [1, 2, 2]);
 });
 
 test("a volume tells since when it has its phase", () => {

@@ -1,5 +1,4 @@
 /** ServiceAccount and the other core kinds of which little is special. */
-import { addIntegers, deepEqual } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, selectable, setAbsent, struct } from "../fields.ts";
 import { setTemplateDefaults } from "./pod-template.ts";
@@ -31,19 +30,3 @@ export const endpoints = strategy({
 });
 
 export const podTemplate = strategy({ isolatesStatus: false, hasGeneration: true, setDefaults: setTemplateDefaults });
-
-export const endpointSlice = strategy({
-  isolatesStatus: false,
-  hasGeneration: true,
-  setDefaults(object) {
-    for (const port of items(object.ports)) {
-      port.name ??= "";
-      setAbsent(port, { protocol: "TCP" });
-    }
-  },
-  prepareForUpdate(next, old) {
-    if (deepEqual(next.metadata.labels ?? {}, old.metadata.labels ?? {})) return;
-    // A change of the content raises it, too, and once is enough.
-    if (deepEqual({ ...next, metadata: {} }, { ...old, metadata: {} })) next.metadata.generation = addIntegers(old.metadata.generation ?? 0, 1);
-  },
-});

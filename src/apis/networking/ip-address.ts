@@ -11,6 +11,7 @@ export const ipAddress = strategy({
   isolatesStatus: false,
   repeatsMetaRules: false,
   validateName: ipProblems,
+  generatesNames: false,
   validate: (object, errors) => validateParent(object.spec?.parentRef, "spec.parentRef", errors),
   validateUpdate(next, old, errors) {
     validateMetaAgain(next.metadata, { namespaced: false, validateName: ipProblems }, errors);

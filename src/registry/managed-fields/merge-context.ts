@@ -49,6 +49,7 @@ const furtherResets: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["metadata", "ownerReferences"],
   ],
   "/namespaces/finalize": [["status"]],
+  "apiregistration.k8s.io/apiservices/status": [["metadata"]],
   "apps/deployments/status": [["metadata", "labels"]],
   "internal.apiserver.k8s.io/storageversions/status": [["metadata"]],
   "networking.k8s.io/servicecidrs/status": [["metadata"]],

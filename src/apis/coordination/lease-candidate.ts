@@ -1,0 +1,44 @@
+/** LeaseCandidate: who would hold a lease. Source: kubernetes' pkg/apis/coordination. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { configMapKeyProblems } from "../../lib/names/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { checkImmutable, selectableAt } from "../fields.ts";
+import { validateLeaseStrategy } from "./lease-strategy.ts";
+import { compareVersions, parseVersion, type SemanticVersion, zeroVersion } from "./semantic-version.ts";
+
+export const leaseCandidate = strategy({
+  isolatesStatus: false,
+  validateName: configMapKeyProblems,
+  selectableFields: selectableAt("spec.leaseName"),
+  validate,
+  validateUpdate(next, old, errors) {
+    validate(next, errors);
+    checkImmutable(next.spec?.leaseName ?? "", old.spec?.leaseName ?? "", "spec.leaseName", errors);
+  },
+});
+
+function validate({ spec = {} }: KubeObject, errors: FieldErrors): void {
+  const { leaseName = "", emulationVersion = "", binaryVersion = "", strategy: how = "" } = spec;
+  if (leaseName === "") errors.required("spec.leaseName");
+  const emulated = emulationVersion === "" ? zeroVersion : readVersion(emulationVersion, "spec.emulationVersion", errors);
+  if (binaryVersion === "") errors.required("spec.binaryVersion");
+  else {
+    const binary = readVersion(binaryVersion, "spec.binaryVersion", errors);
+    if (emulationVersion !== "" && compareVersions(binary, emulated) < 0) {
+      errors.invalid("spec.binaryVersion", binaryVersion, "must be greater than or equal to `emulationVersion`");
+    }
+  }
+  if (how === "") return errors.required("spec.strategy");
+  if (how === "OldestEmulationVersion" && compareVersions(emulated, zeroVersion) === 0) {
+    errors.required("spec.emulationVersion", "must be specified when `strategy` is 'OldestEmulationVersion'");
+  }
+  validateLeaseStrategy(how, "spec.strategy", errors);
+}
+
+/** What is no version counts as the lowest. */
+function readVersion(text: string, path: string, errors: FieldErrors): SemanticVersion {
+  const version = parseVersion(text);
+  if (version === undefined) errors.invalid(path, text, "must be a valid semantic version");
+  return version ?? zeroVersion;
+}

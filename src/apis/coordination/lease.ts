@@ -1,0 +1,19 @@
+/** Lease: who holds something, and until when. Source: kubernetes' pkg/apis/coordination. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { validateLeaseStrategy } from "./lease-strategy.ts";
+
+export const lease = strategy({
+  isolatesStatus: false,
+  validate,
+  validateUpdate: (next, _old, errors) => validate(next, errors),
+});
+
+function validate({ spec = {} }: KubeObject, errors: FieldErrors): void {
+  const { leaseDurationSeconds: seconds, leaseTransitions: transitions, strategy: how, preferredHolder = "" } = spec;
+  if (seconds <= 0) errors.invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0");
+  if (transitions < 0) errors.invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0");
+  if (how !== undefined) validateLeaseStrategy(how, "spec.strategy", errors);
+  if (preferredHolder !== "" && (how ?? "") === "") errors.forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined");
+}

@@ -1,0 +1,169 @@
+/** EndpointSlice: some of the addresses behind a service. Source: kubernetes' pkg/apis/discovery, registry/discovery/endpointslice. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { type OldIps, validateEndpointIp, validateIp, validateLegacyIp, warnOfIp } from "../../api/validation/ip.ts";
+import { addInvalid, validateLabels, validateMetaAgain } from "../../api/validation/metadata.ts";
+import { parseIp } from "../../lib/ip-range/ip-address.ts";
+import { addIntegers, deepEqual } from "../../lib/json/values.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, labelValueProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { checkImmutable, items, type Part } from "../fields.ts";
+
+const endpointsMax = 1000;
+const addressesMax = 100;
+const portsMax = 20_000;
+const hintsMax = 8;
+const topologyLabelsMax = 16;
+
+export const endpointSlice = strategy({
+  isolatesStatus: false,
+  hasGeneration: true,
+  repeatsMetaRules: false,
+  raisesGeneration: (next, old) => !deepEqual(next.metadata.labels ?? {}, old.metadata.labels ?? {}),
+  setDefaults(object) {
+    for (const port of items(object.ports)) {
+      port.name ??= "";
+      port.protocol ??= "TCP";
+    }
+  },
+  prepareForCreate: (object) => dropTopology(object, new Set()),
+  prepareForUpdate(next, old) {
+    if (deepEqual(next.endpoints ?? [], old.endpoints ?? [])) return;
+    dropTopology(next, topologyNodes(old));
+    // What was dropped counts as a change; any other raises the generation too, and once is enough.
+    if (deepEqual({ ...next, metadata: next.metadata.labels }, { ...old, metadata: old.metadata.labels })) raiseGeneration(next);
+  },
+  validate: (object, errors, { gates }) => validate(object, undefined, { strict: gates.enabled("StrictIPCIDRValidation") }, errors),
+  validateUpdate(next, old, errors, { gates }) {
+    validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    validate(next, old, { strict: gates.enabled("StrictIPCIDRValidation") }, errors);
+    checkImmutable(next.addressType ?? "", old.addressType ?? "", "addressType", errors);
+  },
+  warnings(object, old) {
+    const warnings = old === undefined && object.addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [];
+    if (carefulManagers.has(object.metadata.labels?.["endpointslice.kubernetes.io/managed-by"] ?? "")) return warnings;
+    for (const [index, { addresses }] of items(object.endpoints).entries()) {
+      for (const [at, address] of (addresses ?? []).entries()) warnOfIp(address, `endpoints[${index}].addresses[${at}]`, warnings);
+    }
+    return warnings;
+  },
+});
+
+/** They write addresses in their one form. */
+const carefulManagers: ReadonlySet<string> = new Set(["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"]);
+
+function raiseGeneration({ metadata }: KubeObject): void {
+  metadata.generation = addIntegers(metadata.generation ?? 0, 1);
+}
+
+const hostnameLabel = "kubernetes.io/hostname";
+
+/** The field of an older version is not written any more; the node it named is kept where it is known. */
+function dropTopology(object: KubeObject, known: ReadonlySet<string>): void {
+  for (const endpoint of items(object.endpoints)) {
+    const node = endpoint.deprecatedTopology?.[hostnameLabel];
+    if (endpoint.nodeName === undefined && node !== undefined && known.has(node) && dnsSubdomainProblems(node).length === 0) endpoint.nodeName = node;
+    delete endpoint.deprecatedTopology;
+  }
+}
+
+function topologyNodes(object: KubeObject): Set<string> {
+  return new Set(items(object.endpoints).flatMap(({ deprecatedTopology }) => deprecatedTopology?.[hostnameLabel] || []));
+}
+
+function validate(object: KubeObject, old: KubeObject | undefined, rules: OldIps, errors: FieldErrors): void {
+  validateAddressType(object.addressType ?? "", errors);
+  validatePorts(items(object.ports), errors);
+  const before = errors.causes.length;
+  validateEndpoints(items(object.endpoints), object.addressType, rules, errors);
+  // What an older release took stays, as long as it is not touched.
+  if (errors.causes.length > before && old !== undefined && deepEqual(object.endpoints ?? [], old.endpoints ?? [])) errors.causes.splice(before);
+}
+
+function validateAddressType(type: string, errors: FieldErrors): void {
+  const types = ["FQDN", "IPv4", "IPv6"];
+  if (type === "") errors.required("addressType");
+  else if (!types.includes(type)) errors.notSupported("addressType", type, types);
+}
+
+function validatePorts(ports: readonly Part[], errors: FieldErrors): void {
+  if (ports.length > portsMax) return errors.tooMany("ports", ports.length, portsMax);
+  const names = new Set<string>();
+  for (const [index, { name, protocol, appProtocol }] of ports.entries()) {
+    const path = `ports[${index}]`;
+    if (name !== "") addInvalid(errors, `${path}.name`, name, dnsLabelProblems(name));
+    if (names.has(name)) errors.duplicate(`${path}.name`, name);
+    names.add(name);
+    if (!["SCTP", "TCP", "UDP"].includes(protocol)) errors.notSupported(`${path}.protocol`, protocol, ["SCTP", "TCP", "UDP"]);
+    if (appProtocol !== undefined) addInvalid(errors, `${path}.appProtocol`, appProtocol, qualifiedNameProblems(appProtocol));
+  }
+}
+
+function validateEndpoints(endpoints: readonly Part[], type: string, rules: OldIps, errors: FieldErrors): void {
+  if (endpoints.length > endpointsMax) return errors.tooMany("endpoints", endpoints.length, endpointsMax);
+  for (const [index, endpoint] of endpoints.entries()) {
+    const path = `endpoints[${index}]`;
+    const { nodeName, hostname, hints } = endpoint;
+    validateAddresses(endpoint.addresses ?? [], type, `${path}.addresses`, rules, errors);
+    if (nodeName !== undefined) addInvalid(errors, `${path}.nodeName`, nodeName, dnsSubdomainProblems(nodeName));
+    validateTopology(endpoint.deprecatedTopology ?? {}, `${path}.deprecatedTopology`, errors);
+    if (hostname !== undefined) addInvalid(errors, `${path}.hostname`, hostname, dnsLabelProblems(hostname));
+    if (hints !== undefined) validateHints(hints, `${path}.hints`, errors);
+  }
+}
+
+function validateAddresses(addresses: readonly string[], type: string, path: string, rules: OldIps, errors: FieldErrors): void {
+  if (addresses.length === 0) errors.required(path, "must contain at least 1 address");
+  else if (addresses.length > addressesMax) errors.tooMany(path, addresses.length, addressesMax);
+  for (const [index, address] of addresses.entries()) {
+    const at = `${path}[${index}]`;
+    if (type === "FQDN") {
+      validateFullyQualifiedDomain(address, at, errors);
+      continue;
+    }
+    if (type !== "IPv4" && type !== "IPv6") continue;
+    const before = errors.causes.length;
+    if (type === "IPv4") validateLegacyIp(address, at, rules, errors);
+    else validateIp(address, at, errors);
+    if (errors.causes.length > before) continue;
+    if (parseIp(address)?.family !== type) errors.invalid(path, address, `must be an ${type} address`);
+    validateEndpointIp(address, at, errors);
+  }
+}
+
+function validateTopology(topology: Readonly<Record<string, string>>, path: string, errors: FieldErrors): void {
+  const keys = Object.keys(topology);
+  if (keys.length > topologyLabelsMax) errors.tooMany(path, keys.length, topologyLabelsMax);
+  validateLabels(topology, path, errors);
+}
+
+/** With two labels at least; a dot may end it. */
+function validateFullyQualifiedDomain(text: string, path: string, errors: FieldErrors): void {
+  if (text === "") return errors.required(path);
+  const name = text.endsWith(".") ? text.slice(0, -1) : text;
+  const problems = dnsSubdomainProblems(name);
+  if (problems.length > 0) return errors.invalid(path, name, problems.join(","));
+  const labels = name.split(".");
+  if (labels.length < 2) return errors.invalid(path, name, "should be a domain with at least two segments separated by dots");
+  const bad = labels.find((label) => dnsLabelProblems(label).length > 0);
+  if (bad !== undefined) errors.invalid(path, bad, dnsLabelProblems(bad).join(","));
+}
+
+function validateHints({ forZones, forNodes }: Part, path: string, errors: FieldErrors): void {
+  const isShort = validateHintList(items(forZones), `${path}.forZones`, labelValueProblems, errors);
+  if (isShort) validateHintList(items(forNodes), `${path}.forNodes`, dnsSubdomainProblems, errors);
+}
+
+function validateHintList(hints: readonly Part[], path: string, problems: (name: string) => string[], errors: FieldErrors): boolean {
+  if (hints.length > hintsMax) {
+    errors.tooMany(path, hints.length, hintsMax);
+    return false;
+  }
+  const names = new Set<string>();
+  for (const [index, { name = "" }] of hints.entries()) {
+    if (names.has(name)) errors.duplicate(`${path}[${index}].name`, name);
+    names.add(name);
+    addInvalid(errors, `${path}[${index}].name`, name, problems(name));
+  }
+  return true;
+}
