@@ -9,7 +9,6 @@ import { persistentVolume } from "./persistent-volume.ts";
 import { pod } from "./pod.ts";
 import { secret } from "./secret.ts";
 import { service } from "./service.ts";
-import {} from "./small-kinds.ts";
 
 const configKey =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
