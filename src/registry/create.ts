@@ -115,7 +115,7 @@ async function store(registry: RegistryContext, request: CreateRequest, object: 
   const { resource } = request.target;
   const target = storeOf(resource);
   const { metadata } = object;
-  checkNoVersion(object);
+  if (!request.dryRun) checkNoVersion(object); // Upstream's store asks that.
   const key = target.keyOf(request.namespace, metadata.name as string);
   const settling = settle(request.target, object);
   const settled = settling instanceof Promise ? await settling : settling;

@@ -48,7 +48,10 @@ export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: 
   const refusal = (why: string): ApiError => invalidPatch(describe(), why);
   const patched = apply();
   const says = request.patcher.keepsType ? undefined : readPatchedType({ document: patched.document, describe, refusal }, expected, catalog);
-  const decoded = says?.isInternal === true ? asInternal(patched.document as KubeObject) : conformPatched(patched, expected, refusal);
+  const decoded =
+    says?.isInternal === true
+      ? asInternal(patched.document as KubeObject)
+      : conformPatched(patched.document, expected, (why) => refusal(apply().problem?.() ?? why));
   const problems = [...patched.problems, ...decoded.problems.sort()];
   if (problems.length > 0 && request.fieldValidation !== "Ignore") {
     if (request.fieldValidation === "Strict") throw refusal(strictError(problems));
@@ -61,11 +64,11 @@ export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: 
   return object;
 }
 
-function conformPatched({ document, explain }: Patched, expected: ExpectedKind, refusal: (why: string) => ApiError): Decoded {
+function conformPatched(document: unknown, expected: ExpectedKind, refusal: (why: string) => ApiError): Decoded {
   try {
     return conform(document, expected.schema);
   } catch (error) {
-    if (error instanceof DecodeError) throw refusal(explain(error.message));
+    if (error instanceof DecodeError) throw refusal(error.message);
     throw error;
   }
 }

@@ -62,7 +62,6 @@ export function keepSystemFields(next: ObjectMeta, old: ObjectMeta): void {
   if ((next.uid ?? "") === "") keep(next, old, "uid");
   if (old.deletionTimestamp !== undefined) next.deletionTimestamp = old.deletionTimestamp;
   if (next.deletionGracePeriodSeconds === undefined) keep(next, old, "deletionGracePeriodSeconds");
-  delete next.selfLink;
 }
 
 function keep<K extends keyof ObjectMeta>(next: ObjectMeta, old: ObjectMeta, field: K): void {

@@ -12,6 +12,7 @@ import { requestVersion, scaleContext } from "./managed-fields/merge-context.ts"
 import { parentEntries, type ReplicasPaths, scaleEntries } from "./managed-fields/scale.ts";
 import { setEntries, trackScale } from "./managed-fields/track.ts";
 import { checkNames, checkUid } from "./preconditions.ts";
+import { dedupOwnerReferences } from "./prepare.ts";
 import { storedResource, storeOf } from "./resource-names.ts";
 import { update } from "./update.ts";
 
@@ -19,6 +20,8 @@ export interface ScaleRequest extends WriteRequest {
   readonly ifMatch?: string | undefined;
   /** Unless false, replicas that `next` changes become the writer's. False where it sets `metadata.managedFields` itself. */
   readonly tracksManagers?: boolean;
+  /** The owner references of a patched Scale are looked at after admission alone. */
+  readonly isPatch?: boolean;
   /** The wanted Scale. @param current the present one, a fresh copy at each call @throws ApiError to end the write */
   next(current: () => KubeObject): KubeObject;
 }
@@ -37,6 +40,7 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
       const { managedFields } = object.metadata;
       const live = (): KubeObject => withEntries(presentScale(mapping, object), scaleEntries(managedFields, paths));
       const scale = request.next(live);
+      dedupOwnerReferences(scale.metadata, request.warnings, request.isPatch === true ? "admitted" : "sent");
       if (request.tracksManagers !== false) trackScale(registry, request, scale, live(), context);
       checkNames(scale, request);
       checkScale(resource, object, scale);

@@ -93,6 +93,7 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   checkVersion(resource, next, existing.revision);
   const rules = rulesFor(registry, request);
   keepSystemFields(next.metadata, old.metadata);
+  if (!request.dryRun && next.metadata.selfLink !== undefined) delete next.metadata.selfLink; // It goes when it is stored.
   rules.prepare(next, old, context);
   await checkValidUpdate(request, rules, next, old, context);
   const validating = registry.admission.validate(attributes);
@@ -196,7 +197,7 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   await registry.admission.mutate(attributes);
   await prepareNew(registry, request, object);
   await registry.admission.validate(attributes);
-  checkNoVersion(object);
+  if (!request.dryRun) checkNoVersion(object);
   const settled = await settle(request.target, object);
   const shown = request.dryRun && request.target.converted !== undefined ? object : settled;
   return { do: "put", object: shown, managersMayGo: request.tracksManagers !== false };

@@ -24,26 +24,38 @@ const patchers: Readonly<Record<string, (body: Buffer, options: WriteOptions) =>
 
 const applyPatchType = "application/apply-patch+yaml";
 
-/** What custom resources take, as their refusal names it: nothing says which of their lists merge. */
-const customPatchTypes = ["application/json-patch+json", "application/merge-patch+json", applyPatchType, applyPatchCborType];
+/** As refusals name them. */
+const patchTypes = [...Object.keys(patchers), applyPatchType, applyPatchCborType];
 
-/** Whether the media type is that of a server-side apply; in CBOR it is only where that is served. */
-function isApplyPatch(type: string, { gates }: RegistryContext): boolean {
-  return type === applyPatchType || (type === applyPatchCborType && gates.enabled("CBORServingAndStorage"));
+/** What custom resources take: nothing says which of their lists merge. */
+const customPatchTypes = patchTypes.filter((type) => !type.includes("strategic"));
+
+/** The body's type to the letter: upstream only cuts off its parameters. */
+function patchType({ exchange }: RequestContext): string {
+  const header = exchange.header("content-type") ?? "";
+  const end = header.indexOf(";");
+  return end > 0 ? header.slice(0, end) : header;
+}
+
+/** Upstream's router for built-in resources looks at a list of types, and trims them. @throws ApiError 415 where none of them is known */
+function checkRoute({ exchange }: RequestContext, served: (type: string) => boolean): void {
+  const header = exchange.header("content-type") ?? "";
+  if (Object.hasOwn(patchers, header)) return;
+  const types = header.split(",").map((type) => (type.split(";")[0] as string).trim());
+  if (!types.some((type) => patchTypes.includes(type) && served(type))) throw unsupportedPatchType();
 }
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
 export async function patchObject(context: RequestContext, registry: RegistryContext): Promise<void> {
   const target = context.resolved as Resolved;
   checkView(context, target);
-  const type = contentType(context);
   const { custom } = target.resource.definition;
-  if (isApplyPatch(type, registry)) return applyObject(context, registry);
+  const served = (type: string): boolean => type !== applyPatchCborType || registry.gates.enabled("CBORServingAndStorage");
+  if (!custom) checkRoute(context, served);
+  const type = patchType(context);
+  if (type === applyPatchType || (type === applyPatchCborType && served(type))) return applyObject(context, registry);
   const make = Object.hasOwn(patchers, type) && !(custom && type.includes("strategic")) ? patchers[type] : undefined;
-  if (make === undefined)
-    throw custom
-      ? unsupportedMediaType(customPatchTypes.filter((name) => name !== applyPatchCborType || isApplyPatch(name, registry)))
-      : unsupportedPatchType();
+  if (make === undefined) throw unsupportedMediaType((custom ? customPatchTypes : patchTypes).filter(served));
   const body = await context.exchange.body(bodyBytesMax);
   if (context.audit !== undefined) auditDocument(context.audit, body, contentType(context));
   const options = readPatchOptions(context.info.query, { apply: false });
@@ -58,7 +70,7 @@ async function applyObject(context: RequestContext, registry: RegistryContext): 
   if (context.audit !== undefined) auditDocument(context.audit, body, contentType(context));
   const options = readPatchOptions(context.info.query, { apply: true });
   const { fieldValidation, force } = options;
-  const isCbor = contentType(context) === applyPatchCborType;
+  const isCbor = patchType(context) === applyPatchCborType;
   const request = { ...writeRequest(context, options), body, isCbor, force, fieldValidation, ifMatch: context.exchange.header("if-match") };
   if (request.subresource === "scale") await applyScale(context, registry, request);
   else await sendWritten(context, await apply(registry, request));

@@ -238,6 +238,14 @@ const typeError = "couldn't get version/kind; json parse error: json: cannot unm
 const otherTypes: readonly (readonly [request: string, body: unknown, status: number, message: string, warnings?: readonly string[]])[] = [
   [`MERGE ${maps}/a`, { kind: null }, 200, ""],
   [`MERGE ${maps}/a`, { kind: "" }, 200, ""],
+  [`MERGE ${maps}/a`, { Kind: "x" }, 200, "", ["Kind"]], // The last one counts, and they are sorted.
+  [`MERGE ${maps}/a`, { Kind: 5 }, 422, `: ${typeError} .kind of type string`],
+  [
+    `MERGE ${maps}/a?fieldValidation=Ignore`,
+    [{ b: 1, a: null }],
+    422,
+    String.raw`json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`,
+  ],
   [`STRATEGIC ${maps}/a`, { kind: null, apiVersion: null }, 200, ""],
   [`MERGE ${maps}/a`, { kind: 5 }, 422, `: ${typeError} .kind of type string`],
   [`MERGE ${maps}/a`, { apiVersion: 5 }, 422, `: ${typeError} .apiVersion of type string`],
@@ -274,6 +282,65 @@ test("a refusal shows what the patch has made, with upstream's order of members"
     const start = /"\{\\"apiVersion\\":\\"apps\/v1\\",\\"kind\\":\\"Deployment\\",\\"metadata\\":\{\\"name\\":\\"d\\",\\"namespace\\"/;
     assert.match(message, start);
     assert.match(message, /\\"spec\\":\{\\"progressDeadlineSeconds\\":600,\\"replicas\\":\\"x\\",.*\\"template\\":\{\\"metadata\\":\{\\"labels\\"/);
+  }));
+
+/** Why a merged tree is none of its kind, and how the patch is shown: as far as it was obeyed. */
+const unfit: readonly (readonly [request: string, patch: object, shown: string, why: string])[] = [
+  [`${maps}/a`, { data: { k: 1.5 } }, "map[data:map[k:1.5]]", "unrecognized type: string"],
+  [`${maps}/a`, { data: [] }, "map[data:[]]", "cannot restore map from slice"],
+  [`${maps}/a`, { kind: 5, $retainKeys: ["kind"] }, "map[kind:5]", "cannot convert int64 to string"],
+  [`${maps}/a`, { binaryData: { k: "y" } }, "map[binaryData:map[k:y]]", "error decoding from json: illegal base64 data at input byte 0"],
+  [
+    `${maps}/a`,
+    { metadata: { deletionTimestamp: {} }, data: { $patch: "replace", k: [{ n: null }] } },
+    "map[data:map[k:[map[n:<nil>]]] metadata:map[deletionTimestamp:map[]]]",
+    "json: cannot unmarshal object into Go value of type string",
+  ],
+  [`${pods}/p`, { status: { phase: { a: null } } }, "map[status:map[phase:map[]]]", "unrecognized type: string"],
+  [`${pods}/p`, { spec: { restartPolicy: 1 } }, "map[spec:map[restartPolicy:1]]", "cannot convert int64 to v1.RestartPolicy"],
+  [`${deployments}/d`, { spec: { replicas: 1.5 } }, "map[spec:map[replicas:1.5]]", "cannot convert float64 to int32"],
+  [`${deployments}/d`, { spec: { paused: "x" } }, "map[spec:map[paused:x]]", "unrecognized type: bool"],
+  [`${deployments}/d`, { spec: { template: "x" } }, "map[spec:map[template:x]]", "cannot restore struct from: string"],
+  [
+    `${deployments}/d`,
+    { spec: { strategy: { rollingUpdate: { maxSurge: [] } } } },
+    "map[spec:map[strategy:map[rollingUpdate:map[maxSurge:[]]]]]",
+    "json: cannot unmarshal array into Go value of type int32",
+  ],
+];
+
+for (const [path, patch, shown, why] of unfit) {
+  test(`a strategic merge patch that makes nothing of the kind: ${JSON.stringify(patch)}`, () =>
+    withRegistry(async (registry) => {
+      const answer = await send(registry, `STRATEGIC ${path}`, patch);
+      assert.deepEqual([answer.status, answer.body.message], [422, ` "" is invalid: patch: Invalid value: "${shown}": ${why}`]);
+    }));
+}
+
+const served = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml";
+const unknownBody = `the body of the request was in an unknown format - accepted media types include: ${served}`;
+
+/** Content types to the letter, and what a patch of `{}` in them is answered. */
+const contentTypes: readonly (readonly [type: string, status: number, message?: string])[] = [
+  ["application/merge-patch+json; charset=utf-8", 200],
+  ["application/json-patch+json;x", 400],
+  ["application/merge-patch+JSON", 415, "415: Unsupported Media Type"],
+  ["application/merge-patch+json ; a=b", 415, unknownBody],
+  ["application/merge-patch+json, application/json", 415, unknownBody],
+  ["application/json", 415, "415: Unsupported Media Type"],
+  ["application/apply-patch+cbor", 415, "415: Unsupported Media Type"],
+  ["*/*", 415, "415: Unsupported Media Type"],
+  [";", 415, "415: Unsupported Media Type"],
+  ["", 415, "415: Unsupported Media Type"],
+];
+
+test("the content type says which patch it is", () =>
+  withRegistry(async (registry) => {
+    for (const [type, status, message] of contentTypes) {
+      const answer = await send(registry, `PATCH ${maps}/a`, {}, { "content-type": type });
+      assert.equal(answer.status, status, type);
+      if (message !== undefined) assert.equal(answer.body.message, message, type);
+    }
   }));
 
 test("custom resources take no strategic merge patch", () =>

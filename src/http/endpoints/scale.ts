@@ -47,7 +47,10 @@ export async function putScale(
 /** @throws ApiError 400, 403, 404, 409, 413, 422 */
 export async function patchScale(context: RequestContext, registry: RegistryContext, request: PatchRequest): Promise<void> {
   const expected = { ...scaleKind(context), isHub: request.target.resource.definition.custom };
-  sendScale(context, await updateScale(registry, { ...request, next: (current) => patchTree(registry.catalog, request, current, expected) }));
+  sendScale(
+    context,
+    await updateScale(registry, { ...request, isPatch: true, next: (current) => patchTree(registry.catalog, request, current, expected) }),
+  );
 }
 
 /** @throws ApiError 400, 403, 404, 409, 422, 500 */
@@ -55,7 +58,7 @@ export async function applyScale(context: RequestContext, registry: RegistryCont
   const { kind, schema } = scaleKind(context);
   const applied = { apiVersion: scaleVersion, kind, schema, context: scaleContext() };
   const next = (current: () => KubeObject): KubeObject => applyBody(registry, request, applied, current());
-  sendScale(context, await updateScale(registry, { ...request, tracksManagers: false, next }));
+  sendScale(context, await updateScale(registry, { ...request, isPatch: true, tracksManagers: false, next }));
 }
 
 function scaleKind({ info, resolved }: RequestContext): ExpectedKind {

@@ -48,6 +48,9 @@ conversation("create: what the server sets and what it does not believe", [
   [`POST ${maps}?dryRun=All`, { metadata: { name: "a" } }, 409, 'configmaps "a" already exists'],
   [`POST ${maps}`, { metadata: { name: "b", resourceVersion: "5" } }, 500, "resourceVersion should not be set on objects to be created"],
   [`POST ${maps}`, { metadata: { name: "b", resourceVersion: "x" } }, 201],
+  // A dry run stores nothing, and nobody asks.
+  [`POST ${maps}?dryRun=All`, { metadata: { name: "c", resourceVersion: "5" } }, 201, { metadata: { name: "c", resourceVersion: "5" } }],
+  [`PUT ${leases}/c?dryRun=All`, { metadata: { name: "c", resourceVersion: "5" } }, 201, { metadata: { name: "c", resourceVersion: "5" } }],
   [`POST ${maps}`, { metadata: { name: "c", managedFields: [{ manager: "me" }] } }, 201],
   [
     `POST ${maps}`,
@@ -90,7 +93,7 @@ conversation("bodies that are of another kind, or nothing at all", [
     `POST ${maps}`,
     '{"kind":[],"kind":"ConfigMap","metadata":{"name":"d"}}',
     400,
-    'the object provided is unrecognized (must be of type ConfigMap): couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go struct field .kind of type string ({"kind":[],"kind":"ConfigMap"," ...)',
+    'the object provided is unrecognized (must be of type ConfigMap): couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go struct field .kind of type string ({"kind":[],"kind":"ConfigMap", ...)',
   ],
   [
     `POST ${maps}`,

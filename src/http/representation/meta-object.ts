@@ -1,4 +1,5 @@
 import { parseGroupVersion } from "../../api/object.ts";
+import { encodeAny } from "../../lib/json/encode-any.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { builtinSchema, definitionOf } from "../../resource/builtin-schemas.ts";
@@ -10,7 +11,7 @@ export function metaObject(object: { readonly kind: string; readonly apiVersion?
   return {
     apiVersion,
     kind,
-    json: () => Buffer.from(JSON.stringify(object)),
+    json: () => Buffer.from(encodeAny(object)),
     message: () => encodeProtobuf(object, schemaOf(apiVersion, kind)),
     get schema() {
       return schemaOf(apiVersion, kind);

@@ -12,6 +12,18 @@ export function formatGoValue(value: unknown): string {
   return `map[${members.join(" ")}]`;
 }
 
+/** With `%s`, which says what is no text: `%!s(int64=1)`. */
+export function formatGoText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return `[${value.map(formatGoText).join(" ")}]`;
+  if (typeof value === "object" && value !== null) {
+    const keys = Object.keys(value).sort();
+    return `map[${keys.map((key) => `${key}:${formatGoText((value as Record<string, unknown>)[key])}`).join(" ")}]`;
+  }
+  const type = goTypeOf(value);
+  return value === null || value === undefined ? type : `%!s(${type}=${formatGoValue(value)})`;
+}
+
 /** A number as it was read from JSON: an int64 where there is no fraction and none is lost, else a float64. */
 export function formatGoNumber(value: number): string {
   return Number.isSafeInteger(value) ? String(value + 0) : formatGoFloat(value);

@@ -1,5 +1,5 @@
 /** The words by which a strategic merge patch says more than its values do. Source: Kubernetes' strategic merge patch design. */
-import { isObject } from "../json/values.ts";
+import { isObject, setMember } from "../json/values.ts";
 import { badFormat } from "./strategic-merge-error.ts";
 
 /** `$patch: replace | delete`, in an object or in an element of a list. */
@@ -24,19 +24,25 @@ export function fieldOfDirective(key: string, prefix: typeof deletionPrefix | ty
   throw badFormat(prefix === orderPrefix ? "setElementOrder list" : "primitive list");
 }
 
-/** What is left of a value that has nothing to merge with: without null members, at any depth. Null elements of lists stay. */
-export function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
-  return Object.fromEntries(kept.map(([key, member]) => [key, withoutNulls(member)]));
+/** Takes the null members away, at any depth, in place: what is left has nothing to merge with. Null elements of lists stay. */
+export function discardNulls(value: unknown): void {
+  if (Array.isArray(value)) for (const item of value) discardNulls(item);
+  if (!isObject(value)) return;
+  for (const [key, member] of Object.entries(value)) {
+    if (member === null || member === undefined) delete value[key];
+    else discardNulls(member);
+  }
 }
 
-/** The same without objects that carry `$patch`, at any depth; undefined when the value is one itself. */
+/** The same with objects that carry `$patch`, but that lists are made anew. @returns undefined when the value is such an object itself */
 export function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined);
   if (!isObject(value)) return value;
   if (Object.hasOwn(value, patchDirective)) return undefined;
-  const kept = Object.entries(value).map(([key, member]) => [key, withoutDirectives(member)] as const);
-  return Object.fromEntries(kept.filter(([, member]) => member !== undefined));
+  for (const [key, member] of Object.entries(value)) {
+    const kept = withoutDirectives(member);
+    if (kept === undefined) delete value[key];
+    else if (kept !== member) setMember(value, key, kept);
+  }
+  return value;
 }

@@ -1,5 +1,5 @@
 /** What a strategic merge patch is refused for, in upstream's words. */
-import { formatGoValue, goTypeOf } from "../json/go-value.ts";
+import { formatGoText, formatGoValue, goTypeOf } from "../json/go-value.ts";
 
 /**
  * `format`: a directive is written wrong (400). `unprocessable`: it asks for what there is not (422).
@@ -31,5 +31,5 @@ export function noMergeKey(item: unknown, mergeKey: string): StrategicMergeError
 }
 
 export function unknownDirective(directive: unknown, item: unknown): StrategicMergeError {
-  return new StrategicMergeError(`unknown patch type: ${formatGoValue(directive)} in map: ${formatGoValue(item)}`);
+  return new StrategicMergeError(`unknown patch type: ${formatGoText(directive)} in map: ${formatGoValue(item)}`);
 }

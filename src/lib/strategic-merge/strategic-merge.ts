@@ -4,13 +4,13 @@ import { isObject } from "../json/values.ts";
 import type { Struct, Type } from "../schema/schema.ts";
 import {
   deletionPrefix,
+  discardNulls,
   fieldOfDirective,
   type JsonObject,
   orderPrefix,
   patchDirective,
   retainKeysDirective,
   withoutDirectives,
-  withoutNulls,
 } from "./directives.ts";
 import { checkOrder, orderElements } from "./element-order.ts";
 import { goKind, type MergeRule, ruleOfList, ruleOfObject } from "./merge-rules.ts";
@@ -21,7 +21,8 @@ export { StrategicMergeError } from "./strategic-merge-error.ts";
 
 /**
  * @param original an object that conforms to `schema`; left as it is
- * @param patch any object, nested at most `retainedDepthMax` deep; left as it is
+ * @param patch any object, nested at most `retainedDepthMax` deep; used up: directives that were obeyed and nulls that meant nothing are gone then, as
+ *   upstream shows it in a refusal
  * @returns the patched document, not yet checked against the schema; it shares with `original` and `patch` what was taken over whole
  * @throws StrategicMergeError
  */
@@ -38,6 +39,7 @@ function mergeObjects(original: JsonObject, patch: JsonObject, type: Type): Json
   const merged: Members = new Map(Object.entries(original));
   retainKeys(merged, members);
   mergeOrderedLists(merged, members, type);
+  for (const key of Object.keys(patch)) if (!members.has(key)) delete patch[key];
   for (const [key, value] of members) mergeMember(merged, key, value, type);
   return Object.fromEntries(merged);
 }
@@ -45,7 +47,8 @@ function mergeObjects(original: JsonObject, patch: JsonObject, type: Type): Json
 function obeyDirective(directive: unknown, patch: JsonObject): JsonObject {
   if (directive === "delete") return {};
   if (directive !== "replace") throw unknownDirective(directive, patch);
-  return Object.fromEntries(Object.entries(patch).filter(([key]) => key !== patchDirective));
+  delete patch[patchDirective];
+  return patch;
 }
 
 /** `$retainKeys`: all that it does not list goes away, and the patch may set nothing else. */
@@ -120,7 +123,8 @@ function mergeMember(merged: Members, key: string, value: unknown, type: Type): 
 
 /** There is nothing to merge with. */
 function takeOver(merged: Members, key: string, value: unknown): void {
-  const taken = withoutDirectives(withoutNulls(value));
+  discardNulls(value);
+  const taken = withoutDirectives(value);
   if (taken === undefined) merged.delete(key);
   else merged.set(key, taken);
 }

@@ -9,6 +9,7 @@ export interface PatchTarget {
   readonly schema: Struct;
 }
 
+/** What is told of it is told before the document is changed. */
 export interface Patched {
   /** The whole patched document, not yet checked against the schema. */
   readonly document: unknown;
@@ -16,8 +17,8 @@ export interface Patched {
   readonly problems: readonly string[];
   /** What an error about the patched document shows as its value. */
   describe(): string;
-  /** Why the document does not fit its schema, in this patch's words. @param why in the words of Go's JSON decoder */
-  explain(why: string): string;
+  /** Why the document does not fit its schema, in this patch's words; undefined where those are Go's JSON decoder's. */
+  problem?(): string | undefined;
 }
 
 export interface Patcher {

@@ -18,7 +18,7 @@ export function jsonPatcher(body: Buffer, fieldValidation: FieldValidation): Pat
     apply(target): Patched {
       const { operations, problems } = readOperations(body, fieldValidation);
       const document = applyOperations(target.current, operations);
-      return { document, problems, describe: () => describe(target, operations), explain: (why) => why };
+      return { document, problems, describe: () => describe(target, operations) };
     },
   };
 }

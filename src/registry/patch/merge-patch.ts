@@ -15,18 +15,19 @@ export function mergePatcher(body: Buffer, fieldValidation: FieldValidation): Pa
     keepsType: false,
     apply({ current, schema }): Patched {
       const { value, duplicates } = readPatch(body, fieldValidation);
-      const document = applyMergePatch(current, value);
-      const describe = (): string => encodeMerged(current, value, schema.custom === undefined ? encodeAny : encodeSorted);
-      return { document, problems: duplicates, describe, explain: (why) => why };
+      const target = Array.isArray(value) ? undefined : current; // What is no object takes the document's place.
+      const document = applyMergePatch(target, value);
+      const describe = (): string => encodeMerged(target, value, schema.custom === undefined ? encodeAny : encodeSorted);
+      return { document, problems: duplicates, describe };
     },
   };
 }
 
-/** @throws ApiError 400 when it is no object */
+/** @throws ApiError 400 when it is no object, nor a list where that is not looked for */
 function readPatch(body: Buffer, fieldValidation: FieldValidation): ParsedJson {
   const isChecked = fieldValidation !== "Ignore";
   const checkShape = (value: unknown): void => {
-    if (goKindOf(value) === "object") return;
+    if (goKindOf(value) === "object" || (!isChecked && Array.isArray(value))) return;
     if (value === null || !isChecked) throw badRequest("Invalid JSON Patch");
     throw badRequest(`error decoding patch: json: cannot unmarshal ${goKindOf(value)} into Go value of type map[string]interface {}`);
   };

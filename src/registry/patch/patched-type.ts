@@ -1,7 +1,9 @@
 /** What a patched document says it is. Upstream reads it as it reads a body, but that it takes the stored kind for the one to be filled in. */
 import { type ApiError, internalError } from "../../api/errors.ts";
 import { type KubeObject, parseGroupVersion } from "../../api/object.ts";
+import { sortedKeys } from "../../lib/json/encode-any.ts";
 import { type TypeMeta, TypeMetaError, typeMetaOf } from "../../lib/json/parse.ts";
+import { isObject } from "../../lib/json/values.ts";
 import type { Decoded } from "../../lib/schema/decode.ts";
 import type { Catalog } from "../../resource/contract.ts";
 import { type ExpectedKind, internalKindProblem, kindProblem } from "../decode-body.ts";
@@ -37,12 +39,15 @@ export function readPatchedType({ document, describe, refusal }: PatchedDocument
 
 function typeOf(document: unknown, refusal: (why: string) => ApiError): TypeMeta {
   try {
-    return typeMetaOf(document);
+    return typeMetaOf(isObject(document) ? inOrder(document) : document);
   } catch (error) {
     if (error instanceof TypeMetaError) throw refusal(error.message);
     throw error;
   }
 }
+
+/** As upstream has written it: where a name is there in several cases, the last one counts. */
+const inOrder = (document: Record<string, unknown>): object => Object.fromEntries(sortedKeys(document).map((key) => [key, document[key]]));
 
 const versionMissing = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
 

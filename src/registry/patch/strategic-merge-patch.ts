@@ -2,10 +2,10 @@
 import { type ApiError, badRequest, plainError, unprocessable } from "../../api/errors.ts";
 import { formatGoValue } from "../../lib/json/go-value.ts";
 import { goKindOf, JsonSyntaxError } from "../../lib/json/parse.ts";
-import { cloneJson } from "../../lib/json/values.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { applyStrategicMergePatch, StrategicMergeError } from "../../lib/strategic-merge/strategic-merge.ts";
 import type { Patched, Patcher } from "./contract.ts";
+import { converterProblem } from "./converter-words.ts";
 import { readPatchJson } from "./read-patch.ts";
 
 /** The body is read when there is something to patch: 404 comes first. */
@@ -14,9 +14,9 @@ export function strategicMergePatcher(body: Buffer): Patcher {
     createsMissing: false,
     keepsType: true,
     apply({ current, schema }): Patched {
-      const { value, duplicates } = readPatch(body);
-      const document = keepType(applyPatch(current as object, value, schema), current as object);
-      return { document, problems: duplicates, describe: () => formatGoValue(value), explain: inConverterWords };
+      const { value: patch, duplicates } = readPatch(body);
+      const document = keepType(applyPatch(current as object, patch, schema), current as object);
+      return { document, problems: duplicates, describe: () => formatGoValue(patch), problem: () => converterProblem(document, schema) };
     },
   };
 }
@@ -47,7 +47,7 @@ function readPatch(body: Buffer): { readonly value: Record<string, unknown>; rea
 
 function applyPatch(current: object, patch: Record<string, unknown>, schema: Struct): unknown {
   try {
-    return applyStrategicMergePatch(current, cloneJson(patch), schema);
+    return applyStrategicMergePatch(current, patch, schema);
   } catch (error) {
     if (error instanceof StrategicMergeError) throw refusal(error);
     throw error;
@@ -63,18 +63,4 @@ function refusal(error: StrategicMergeError): ApiError {
     case "unforeseen":
       return plainError(error.message);
   }
-}
-
-/** What the kinds of JSON values are called in Go once they are decoded. */
-const goKinds: Readonly<Record<string, string>> = { object: "map", array: "slice", number: "int64", bool: "bool", string: "string" };
-
-/** Upstream turns the merged tree into an object with a converter of its own, which has other words for the same mistakes. */
-function inConverterWords(why: string): string {
-  const [, found = "", type = ""] = /^json: cannot unmarshal (\w+).* of type (\S+)$/.exec(why) ?? [];
-  const from = goKinds[found];
-  if (from === undefined) return why;
-  if (type.startsWith("[]")) return `cannot restore slice from ${from}`;
-  if (type.startsWith("map[")) return `cannot restore map from ${from}`;
-  if (type.includes(".")) return `cannot restore struct from: ${from}`;
-  return from === "int64" && type === "string" ? `cannot convert ${from} to ${type}` : `unrecognized type: ${type}`;
 }
