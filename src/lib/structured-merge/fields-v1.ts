@@ -46,6 +46,20 @@ function decodeNode(value: unknown, depth: number): PathNode {
   return { member, children };
 }
 
+/** Whether a key says what it says as we would write it. */
+export function isPlainElement(key: string): boolean {
+  switch (key.slice(0, 2)) {
+    case "f:":
+      return true;
+    case "k:":
+      return isPlainKey(key);
+    case "v:":
+      return plainValue.test(key);
+    default:
+      return false;
+  }
+}
+
 function normalElement(key: string): string | undefined {
   const text = key.slice(2);
   if (key[1] !== ":") throw new FieldsV1Error(`missing colon: ${JSON.stringify(key)}`);

@@ -42,12 +42,13 @@ function isContainer(type: Type): boolean {
   return type.kind === "struct" || type.kind === "map" || type.kind === "list";
 }
 
-function isWhole(type: Type): boolean {
+/** Whether it is owned as a whole. */
+export function isWhole(type: Type): boolean {
   return type.kind === "list" ? type.listType === "atomic" : (type.kind === "struct" || type.kind === "map") && type.atomic;
 }
 
 /** @returns undefined for what the schema does not describe */
-function typeBelow(type: Type, element: string): Type | undefined {
+export function typeBelow(type: Type, element: string): Type | undefined {
   if (type.kind === "list") return type.items;
   if (!element.startsWith("f:") || (type.kind !== "struct" && type.kind !== "map")) return undefined;
   return fieldType(type, element.slice(2));

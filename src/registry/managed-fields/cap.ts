@@ -3,7 +3,7 @@ import { union } from "../../lib/structured-merge/set.ts";
 import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
 import { type Managed, managerId, seconds } from "./entries.ts";
 
-const updateManagersMax = 10;
+export const updateManagersMax = 10;
 const foldedName = "ancient-changes";
 
 /** Appliers are never folded. */
@@ -27,8 +27,8 @@ export function capManagers(managed: Managed): Managed {
     }
     const others = sets.get(folded) ?? (sets.get(first) as ManagedSet);
     if (!sets.has(folded)) sets.delete(first);
-    sets.delete(id);
     sets.set(folded, { ...mine, set: union(mine.set, others.set) });
+    sets.delete(id); // Last, as upstream: where the folded ones are not the oldest themselves, they go.
     setTime(times, folded, managed.times.get(id));
     left--;
   }

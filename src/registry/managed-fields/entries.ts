@@ -100,7 +100,7 @@ export function encodeManaged({ sets, times, read }: Managed): ManagedFieldsEntr
 }
 
 /** Appliers first, then by time, then by name. */
-function inWrittenOrder(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
+export function inWrittenOrder(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
   return (
     compareText(a.operation, b.operation) ||
     seconds(a.time) - seconds(b.time) ||

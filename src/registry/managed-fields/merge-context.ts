@@ -58,7 +58,7 @@ const furtherResets: Readonly<Record<string, readonly (readonly string[])[]>> = 
   "storagemigration.k8s.io/storageversionmigrations/status": [["metadata"]],
 };
 
-function resetFields({ definition }: Resource, subresource: string): PathSet {
+export function resetFields({ definition }: Resource, subresource: string): PathSet {
   const { group, resource, strategy, custom } = definition;
   const paths: (readonly string[])[] = [...(furtherResets[`${group}/${resource}/${subresource}`] ?? [])];
   if (subresource === "" && strategy.isolatesStatus) paths.push(["status"]);

@@ -5,7 +5,7 @@ import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
 
 const systemFields = ["name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields", "resourceVersion"];
 
-const unmanaged = pathSetOf(
+export const unmanaged = pathSetOf(
   [["apiVersion"], ["kind"], ["metadata"], ...systemFields.map((field) => ["metadata", field])].map((path) => path.map(fieldElement)),
 );
 

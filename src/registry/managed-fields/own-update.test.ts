@@ -1,0 +1,157 @@
+/** What an update leaves of managed fields, told the quick way and the long way. `SEED=n` replays a run, COXSWAIN_TEST_FULL=1 makes thirty times as many. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ManagedFieldsEntry } from "../../api/object.ts";
+import { compare, withoutFields } from "../../lib/structured-merge/compare.ts";
+import { emptySet, type PathSet, pathSetOf } from "../../lib/structured-merge/set.ts";
+import type { PlainMap } from "../../lib/structured-merge/typed.ts";
+import type { MergeContext } from "../../lib/structured-merge/updater.ts";
+import { builtinSchema } from "../../resource/builtin-schemas.ts";
+import { seededRandom } from "../../testing/seeded-random.ts";
+import { capManagers } from "./cap.ts";
+import { decodeManaged, encodeManaged, type ManagerInfo, managerId } from "./entries.ts";
+import { ownUpdate } from "./own-update.ts";
+import { takeOver } from "./track.ts";
+
+const schema = builtinSchema("io.k8s.api.apps.v1.Deployment");
+const version = "apps/v1";
+const status = pathSetOf([["f:status"]]);
+
+/** @returns what `takeOver` makes of it */
+function longWay(entries: ManagedFieldsEntry[], writer: ManagerInfo, live: PlainMap, next: PlainMap, ignored: PathSet, now: string) {
+  const context: MergeContext = { schemaOf: () => schema, convert: (object) => object, ignored: () => ignored };
+  const managed = takeOver(context, { object: live, version }, { object: next, version }, decodeManaged(entries), managerId(writer), now);
+  return encodeManaged(capManagers(managed)) ?? [];
+}
+
+function shortWay(entries: ManagedFieldsEntry[], writer: ManagerInfo, live: PlainMap, next: PlainMap, ignored: PathSet, now: string) {
+  return ownUpdate(entries, writer, withoutFields(compare(live, next, schema), ignored), schema, now);
+}
+
+const writerNamed = (manager: string, subresource = ""): ManagerInfo => ({ manager, operation: "Update", apiVersion: version, subresource });
+
+test("random updates by several managers", () => {
+  const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
+  console.log(`SEED=${seed}`);
+  const random = seededRandom(seed);
+  const chance = (percent: number): boolean => random(100) < percent;
+  const sometimes = <T>(value: T): T | undefined => (chance(60) ? value : undefined);
+  const entriesOf = (names: readonly string[]) => Object.fromEntries(names.filter(() => chance(60)).map((name) => [name, `v${random(3)}`]));
+  const container = (name: string) => ({
+    name,
+    image: `i${random(3)}`,
+    args: sometimes(["a", `b${random(2)}`]),
+    env: sometimes([{ name: "A", value: `${random(3)}` }]),
+  });
+  const object = (): PlainMap =>
+    JSON.parse(
+      JSON.stringify({
+        apiVersion: version,
+        kind: "Deployment",
+        metadata: {
+          name: "d",
+          labels: sometimes(entriesOf(["a", "b", "c"])),
+          annotations: sometimes(entriesOf(["x", "y"])),
+          finalizers: sometimes(["k.io/f"]),
+        },
+        spec: {
+          replicas: random(3),
+          selector: { matchLabels: { app: "a" } },
+          strategy: sometimes({ type: "RollingUpdate" }),
+          template: {
+            metadata: sometimes({ labels: entriesOf(["app"]) }),
+            spec: { containers: ["c", "d", "e"].filter(() => chance(70)).map(container) },
+          },
+        },
+        status: sometimes({ replicas: random(3), conditions: sometimes([{ type: "A", status: `${random(2)}` }]) }),
+      }),
+    );
+  const runs = process.env.COXSWAIN_TEST_FULL === "1" ? 3000 : 100;
+  let quick = 0;
+  for (let run = 0; run < runs; run++) {
+    let live: PlainMap = {};
+    let entries: ManagedFieldsEntry[] = [];
+    for (let step = 0; step < 8; step++) {
+      const next = chance(30) ? structuredClone(live) : object();
+      if (chance(30) && next.spec !== undefined) (next.spec as PlainMap & { replicas: number }).replicas = random(3);
+      const writer = writerNamed(`m${random(3)}`, chance(20) ? "status" : "");
+      const now = `2026-01-0${1 + step}T00:00:00Z`;
+      const ignored = chance(50) ? status : emptySet;
+      const wanted = longWay(entries, writer, live, next, ignored, now);
+      const got = shortWay(entries, writer, live, next, ignored, now);
+      if (got !== undefined) {
+        quick++;
+        assert.deepEqual(got, wanted, `run ${run}, step ${step}`);
+        assert.equal(JSON.stringify(got), JSON.stringify(wanted), `order: run ${run}, step ${step}`);
+      }
+      live = next;
+      entries =
+        chance(20) && wanted[0] !== undefined ? [{ ...wanted[0], operation: "Apply" as const, manager: "applier" }, ...wanted.slice(1)] : wanted;
+    }
+  }
+  assert.ok(quick > runs, `${quick} of ${runs * 8} the quick way`);
+});
+
+const live = { metadata: { labels: { a: "1" } }, spec: { replicas: 1, template: { spec: { containers: [{ name: "c", image: "i" }] } } } };
+const own = (fieldsV1: Record<string, unknown>): ManagedFieldsEntry => ({
+  manager: "m",
+  operation: "Update",
+  apiVersion: version,
+  time: "2026-01-01T00:00:00Z",
+  fieldsType: "FieldsV1",
+  fieldsV1,
+});
+const replicas = { "f:spec": { "f:replicas": {} } };
+
+/** Entries, and whether they can be told the quick way when `m` scales. */
+const rows: readonly [what: string, entries: ManagedFieldsEntry[], quick: boolean][] = [
+  ["the writer's own field", [own(replicas)], true],
+  ["nobody's field", [own({ "f:metadata": { "f:labels": { "f:a": {} } } })], true],
+  ["another's other field", [own(replicas), { ...own({ "f:metadata": { "f:labels": { ".": {}, "f:a": {} } } }), manager: "n" }], true],
+  ["another's field", [{ ...own(replicas), manager: "n" }], false],
+  ["an applier's field", [{ ...own(replicas), operation: "Apply" }], false],
+  ["another version", [{ ...own(replicas), apiVersion: "apps/v1beta1" }], false],
+  ["nothing", [own({})], false],
+  ["the root", [own({ ".": {}, ...replicas })], false],
+  [
+    "inside a list that is a whole",
+    [
+      own({ "f:metadata": { "f:finalizers": { 'v:"a"': {} } }, ...replicas }),
+      { ...own({ "f:spec": { "f:selector": { "f:matchLabels": {} } } }), manager: "n" },
+    ],
+    false,
+  ],
+  [
+    "keys in another form",
+    [own({ "f:spec": { "f:replicas": {}, "f:template": { "f:spec": { "f:containers": { 'k:{"name": "c"}': {} } } } } })],
+    false,
+  ],
+  ["no field", [own({ "f:spec": { replicas: {} } })], false],
+  ["a number", [own({ "f:spec": 1 })], false],
+  ["a list", [own({ "f:spec": [] })], false],
+];
+
+for (const [what, entries, quick] of rows) {
+  test(`a field changes: ${what}`, () => {
+    const next = { ...live, spec: { ...live.spec, replicas: 2 } };
+    const got = shortWay(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z");
+    assert.equal(got !== undefined, quick);
+    if (quick) assert.deepEqual(got, longWay(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z"));
+  });
+}
+
+test("who has nothing left manages nothing", () => {
+  const next = { ...live, metadata: {} };
+  const entries = [own({ "f:metadata": { "f:labels": { ".": {}, "f:a": {} } } })];
+  assert.deepEqual(shortWay(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z"), []);
+  assert.deepEqual(longWay(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z"), []);
+});
+
+test("beyond ten managers the oldest are folded, the long way", () => {
+  const entries = Array.from({ length: 10 }, (_, index) => ({
+    ...own({ "f:metadata": { "f:labels": { [`f:l${index}`]: {} } } }),
+    manager: `m${index}`,
+  }));
+  const next = { ...live, spec: { ...live.spec, replicas: 2 } };
+  assert.equal(shortWay(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z"), undefined);
+});

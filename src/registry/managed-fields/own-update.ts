@@ -1,0 +1,127 @@
+/**
+ * Managed fields after an update that takes nothing from others, as most do: entries are looked through as they are written, and at most the
+ * writer's is decoded. It gives what `takeOver` gives, to which all other updates are left.
+ * Source: resource-api §4.11; structured-merge-diff's updater.
+ */
+import type { ManagedFieldsEntry } from "../../api/object.ts";
+import { isObject } from "../../lib/json/values.ts";
+import type { Struct, Type } from "../../lib/schema/schema.ts";
+import { type Comparison, changedFields } from "../../lib/structured-merge/compare.ts";
+import { decodeFieldsV1, encodeFieldsV1, isPlainElement } from "../../lib/structured-merge/fields-v1.ts";
+import { isWhole, typeBelow } from "../../lib/structured-merge/reconcile.ts";
+import { difference, isEmpty, type PathNode, type PathSet, union } from "../../lib/structured-merge/set.ts";
+import { updateManagersMax } from "./cap.ts";
+import { inWrittenOrder, type ManagerInfo } from "./entries.ts";
+import { unmanaged } from "./unmanaged.ts";
+
+/**
+ * @param entries as they were before
+ * @param writer of an update
+ * @param changes at the writer's version, without what nobody may own
+ * @param now RFC 3339
+ * @returns undefined where somebody else loses something, an entry is of another version or schema, or is not written as we write it
+ */
+export function ownUpdate(
+  entries: readonly ManagedFieldsEntry[],
+  writer: ManagerInfo,
+  changes: Comparison,
+  schema: Struct,
+  now: string,
+): ManagedFieldsEntry[] | undefined {
+  const changed = changedFields(changes);
+  let own: ManagedFieldsEntry | undefined;
+  const rest: ManagedFieldsEntry[] = [];
+  for (const entry of entries) {
+    if (entry.apiVersion !== writer.apiVersion || entry.fieldsType !== "FieldsV1" || !isPlainSet(entry.fieldsV1)) return undefined;
+    if (isOf(entry, writer)) {
+      if (own !== undefined || !isApart(entry.fieldsV1, schema, undefined, undefined)) return undefined;
+      own = entry;
+    } else {
+      if (entry.operation !== "Update" && entry.operation !== "Apply") return undefined;
+      if (!isApart(entry.fieldsV1, schema, changed, changes.removed)) return undefined;
+      rest.push(entry);
+    }
+  }
+  const mine = difference(changed, unmanaged);
+  const after = ownEntry(own, writer, mine, changes.removed, now);
+  if (after !== undefined) rest.push(after);
+  if (rest.length > updateManagersMax) return undefined; // The oldest may have to go.
+  return rest.length === 1 ? rest : rest.sort(inWrittenOrder);
+}
+
+/** Something below the root, which nobody owns. */
+function isPlainSet(written: unknown): boolean {
+  return isObject(written) && hasKeys(written) && !Object.hasOwn(written, ".");
+}
+
+function isOf(entry: ManagedFieldsEntry, { manager, operation, subresource }: ManagerInfo): boolean {
+  return entry.manager === manager && entry.operation === operation && (entry.subresource ?? "") === subresource;
+}
+
+/** @returns undefined when the writer manages nothing */
+function ownEntry(
+  own: ManagedFieldsEntry | undefined,
+  { manager, operation, apiVersion, subresource }: ManagerInfo,
+  mine: PathSet,
+  removed: PathSet,
+  now: string,
+): ManagedFieldsEntry | undefined {
+  if (own === undefined) {
+    if (isEmpty(mine)) return undefined;
+    const where = subresource === "" ? undefined : { subresource };
+    return { manager, operation, apiVersion, time: now, fieldsType: "FieldsV1", fieldsV1: encodeFieldsV1(mine), ...where };
+  }
+  const written = own.fieldsV1 as Record<string, unknown>;
+  const after: ManagedFieldsEntry = isEmpty(mine) ? own : { ...own, time: now };
+  if (isEmpty(removed) && holds(written, mine)) return after;
+  const before = decodeFieldsV1(written);
+  const set = union(difference(before, removed), mine);
+  if (isEmpty(set)) return undefined;
+  return set === before ? after : { ...after, fieldsV1: encodeFieldsV1(set) };
+}
+
+/** Whether all of the paths stand there. */
+function holds(written: Record<string, unknown>, paths: PathNode): boolean {
+  for (const [element, node] of paths.children) {
+    if (!Object.hasOwn(written, element)) return false;
+    const part = written[element] as Record<string, unknown>;
+    if (node.member && !isMember(part)) return false;
+    if (!holds(part, node)) return false;
+  }
+  return true;
+}
+
+/** A place with nothing below it stands for itself. */
+function isMember(part: Record<string, unknown>): boolean {
+  return Object.hasOwn(part, ".") || !hasKeys(part);
+}
+
+function hasKeys(part: object): boolean {
+  for (const _ in part) return true;
+  return false;
+}
+
+/**
+ * Whether the paths that are written are as we write them, fit the schema of today, and none of them is in either set.
+ * @param type undefined where no schema says anything
+ */
+function isApart(written: unknown, type: Type | undefined, one: PathNode | undefined, other: PathNode | undefined): boolean {
+  if (!isObject(written)) return false;
+  for (const key in written) {
+    if (key === ".") {
+      if (one?.member || other?.member) return false;
+      continue;
+    }
+    if (!isPlainElement(key)) return false;
+    const part = written[key];
+    const [oneBelow, otherBelow] = [one?.children.get(key), other?.children.get(key)];
+    if (isObject(part) && !hasKeys(part)) {
+      if (oneBelow?.member || otherBelow?.member) return false;
+      continue;
+    }
+    const below = type === undefined ? undefined : typeBelow(type, key);
+    if (below !== undefined && isWhole(below)) return false;
+    if (!isApart(part, below, oneBelow, otherBelow)) return false;
+  }
+  return true;
+}
