@@ -29,6 +29,8 @@ export interface ExpectedKind {
   readonly schema: Struct;
   /** Upstream works on objects of this very version, which is the one of a patched document that names none. */
   readonly isHub?: boolean;
+  /** Another version of the group, whose objects are read as if they were of this one. */
+  readonly alsoVersion?: string;
 }
 
 export interface DecodeOptions {
@@ -254,7 +256,8 @@ export function checkKind(given: NamedKind, expected: ExpectedKind, catalog: Cat
 
 /** @returns why one kind is not the other; `converts` when it is only another version of it */
 export function kindProblem(given: NamedKind, expected: ExpectedKind, catalog: Catalog): { why: string; converts: boolean } | undefined {
-  if (given.kind === expected.kind && given.version === expected.version && given.group === expected.group) return undefined;
+  const isVersion = given.version === expected.version || given.version === expected.alsoVersion;
+  if (given.kind === expected.kind && isVersion && given.group === expected.group) return undefined;
   const groupVersion = formatGroupVersion(given.group, given.version);
   const wanted = formatGroupVersion(expected.group, expected.version);
   const type = goTypeOf(given, catalog);

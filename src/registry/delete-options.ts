@@ -19,7 +19,7 @@ import { readBoolean, throwInvalidOptions, validateDryRun } from "./options.ts";
 import { readText } from "./read-text.ts";
 
 /** The options as they stand in a body or a query, not yet checked. */
-interface RawDeleteOptions {
+export interface RawDeleteOptions {
   readonly kind?: string;
   readonly apiVersion?: string;
   readonly gracePeriodSeconds?: number | bigint;
@@ -46,7 +46,11 @@ export function readDeleteOptions(sent: SentOptions, allowed: { readonly ignoreR
   const { query, body, mediaType } = sent;
   if (body.length === 0 && query.size === 0) return plainDelete;
   const read = body.length > 0 ? decodeDeleteOptions(body, mediaType) : deleteOptionsOfQuery(query);
-  const raw = allowed.ignoreReadError ? read : { ...read, ignoreStoreReadErrorWithClusterBreakingPotential: false };
+  return checkDeleteOptions(allowed.ignoreReadError ? read : { ...read, ignoreStoreReadErrorWithClusterBreakingPotential: false });
+}
+
+/** @param raw of the right types @throws ApiError 422 */
+export function checkDeleteOptions(raw: RawDeleteOptions): DeleteOptions {
   const errors = new FieldErrors();
   validateDeleteOptions(raw, errors);
   throwInvalidOptions("DeleteOptions", errors);

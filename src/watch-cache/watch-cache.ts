@@ -130,7 +130,7 @@ class StorageWatchCache implements WatchCache {
 
   async exactly(revision: number): Promise<Snapshot> {
     if (!this.#loaded && !this.#closed) await this.ready();
-    if (revision > this.#revision && !this.#closed) await this.#seen(revision);
+    if (revision > this.#revision && !this.#closed) await this.#seen(revision, 0);
     if (this.#closed) return this.#stored(revision);
     if (revision === this.#revision) return this.latest();
     if (!this.#options.keepsSnapshots) return this.#stored(revision);
@@ -405,13 +405,14 @@ class StorageWatchCache implements WatchCache {
     }
   }
 
-  #seen(revision: number): Promise<void> {
+  /** @param retryAfterSeconds what is told when it does not come */
+  #seen(revision: number, retryAfterSeconds = 1): Promise<void> {
     return new Promise((resolve, reject) => {
       const finish = (): void => {
         this.#waiters.delete(waiter);
         cancel();
         if (this.#revision >= revision || this.#closed) resolve();
-        else reject(resourceVersionTooLarge(revision, this.#revision));
+        else reject(resourceVersionTooLarge(revision, this.#revision, retryAfterSeconds));
       };
       const waiter: Waiter = { revision, wake: finish };
       const cancel = this.#options.clock.after(freshWaitMs, finish);

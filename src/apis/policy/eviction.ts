@@ -1,102 +1,138 @@
 /** `eviction`: deletes a pod unless its disruption budget forbids it now. Source: the pod registry's eviction storage. */
 import { formatTime } from "../../api/clock.ts";
-import { ApiError, badRequest, notFound, plainError } from "../../api/errors.ts";
+import { ApiError, badRequest, invalid, notFound, plainError } from "../../api/errors.ts";
+import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { setMember } from "../../lib/json/values.ts";
 import { commitWithRetry } from "../../registry/commit.ts";
-import type { DeleteOptions, RegistryContext, WriteRequest } from "../../registry/contract.ts";
+import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
-import type { Resource } from "../../resource/contract.ts";
-import { items, struct } from "../fields.ts";
-import { isEmptySelector, selects } from "../label-selector.ts";
+import { checkDeleteOptions, type RawDeleteOptions } from "../../registry/delete-options.ts";
+import { checkDeletePreconditions } from "../../registry/preconditions.ts";
+import type { Resolved, ResourceStore } from "../../resource/contract.ts";
+import { items, type Part, struct } from "../fields.ts";
+import { askBudget, stillProcessed } from "./disruption-budget.ts";
 
-/** Evictions a budget remembers until its controller has seen them. */
-const disruptedPodsMax = 2000;
+/** A pod that no budget counts and that others keep changing is tried again so often. */
+const attemptsMax = 20;
+
+/** What stands for pods in refusals. */
+const pods = { group: "", resource: "pods" };
 
 /**
- * @param body a policy/v1 Eviction; its name is the pod's
- * @throws ApiError 400 when it names another pod, 404, 429 when the budget forbids it, 500 when there are two budgets
+ * @param body a policy Eviction; its name is the pod's
+ * @throws ApiError 400 when it names another pod, 404, 409, 422, 429 when the budget forbids it, 500 when there are two budgets
  */
 export async function evictPod(registry: RegistryContext, request: WriteRequest, body: KubeObject): Promise<void> {
-  const { namespace, name } = request;
-  if ((body.metadata.name ?? name) !== name) throw badRequest("name in URL does not match name in Eviction object");
-  const target = registry.catalog.find("", "v1", "pods");
+  const { name } = request;
+  if (body.metadata.name !== name) throw badRequest("name in URL does not match name in Eviction object");
+  const options = deleteOptions(body, request);
+  const target = registry.catalog.find(pods.group, "v1", pods.resource);
   const store = target?.resource.store;
-  const entry = (await store?.cache.current())?.get(store?.keyOf(namespace, name) ?? "");
-  if (target === undefined || store === undefined || entry === undefined) throw notFound({ group: "", resource: "pods" }, name);
-  const pod = store.decode(entry);
-  if (!isDone(pod)) await askBudget(registry, pod, request);
-  await deleteOne(registry, { ...request, target, subresource: "", options: deleteOptions(body, request.dryRun) });
-}
-
-/** Whom no budget counts. */
-function isDone({ metadata, status }: KubeObject): boolean {
-  return metadata.deletionTimestamp !== undefined || ["Pending", "Succeeded", "Failed"].includes(status?.phase);
-}
-
-function deleteOptions({ deleteOptions: sent = {} }: KubeObject, dryRun: boolean): DeleteOptions {
-  const { gracePeriodSeconds, preconditions, propagationPolicy, orphanDependents } = sent;
-  return {
-    dryRun,
-    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds: Number(gracePeriodSeconds) }),
-    ...(preconditions !== undefined && { preconditions }),
-    ...(propagationPolicy !== undefined && { propagationPolicy }),
-    ...(orphanDependents !== undefined && { orphanDependents }),
-  };
-}
-
-async function askBudget(registry: RegistryContext, pod: KubeObject, { namespace, dryRun }: WriteRequest): Promise<void> {
-  const resource = registry.catalog.findResource("policy", "poddisruptionbudgets");
-  if (resource === undefined) return;
-  const names = await budgetsOf(resource, pod, namespace);
-  if (names.length > 1) throw plainError("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
-  const [name] = names;
-  if (name === undefined) return;
-  await commitWithRetry(registry, { resource, namespace, name, dryRun }, (existing) => {
-    const budget = existing && resource.store?.decode(existing);
-    if (budget === undefined) throw notFound({ group: "policy", resource: "poddisruptionbudgets" }, name);
-    const counts = !allowsUnready(budget, pod);
-    if (counts) takeOne(budget, pod, registry.clock.now());
-    return { do: counts ? "put" : "nothing", object: budget };
+  if (target === undefined || store === undefined) throw notFound(pods, name);
+  const eviction: Eviction = { registry, request, target, store, options };
+  const pod = await evictUncounted(eviction);
+  if (pod === undefined) return;
+  const answer = await askBudget(registry, pod, { namespace: request.namespace, dryRun: isDryRun(options) });
+  if (!answer.unready) return remove(eviction, options);
+  // The pod must still be as unready as it was when the budget was asked.
+  await remove(eviction, atVersion(options, pod)).catch((error: unknown) => {
+    throw isConflict(error) && namesNoVersion(options) ? stillProcessed(answer.budget) : error;
   });
 }
 
-async function budgetsOf({ store }: Resource, pod: KubeObject, namespace: string): Promise<string[]> {
-  if (store === undefined) return [];
-  const budgets = [...(await store.cache.current()).range(store.keyOf(namespace, ""))].map((entry) => store.decode(entry));
-  const labels = pod.metadata.labels ?? {};
-  return budgets
-    .filter(({ spec }) => spec?.selector && (isEmptySelector(spec.selector) || selects(spec.selector, labels)))
-    .map(({ metadata }) => metadata.name as string);
+interface Eviction {
+  readonly registry: RegistryContext;
+  readonly request: WriteRequest;
+  /** Of pods. */
+  readonly target: Resolved;
+  readonly store: ResourceStore;
+  readonly options: RawDeleteOptions;
 }
 
-/** A pod that is not ready may go when its budget says always, or when enough others are healthy. */
-function allowsUnready({ spec, status = {} }: KubeObject, pod: KubeObject): boolean {
-  const ready = items(pod.status?.conditions).some(({ type, status: value }) => type === "Ready" && value === "True");
-  if (ready) return false;
-  const { currentHealthy = 0, desiredHealthy = 0 } = status;
-  return spec.unhealthyPodEvictionPolicy === "AlwaysAllow" || (desiredHealthy > 0 && currentHealthy >= desiredHealthy);
-}
+const option = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
-/** @throws ApiError 429 */
-function takeOne(budget: KubeObject, pod: KubeObject, now: number): void {
-  const status = struct(budget, "status");
-  const { name = "", generation = 0 } = budget.metadata;
-  if ((status.observedGeneration ?? 0) < generation) throw refused(`The disruption budget ${name} is still being processed by the server.`, 10);
-  const disrupted = struct(status, "disruptedPods");
-  if ((status.disruptionsAllowed ?? 0) <= 0 || Object.keys(disrupted).length > disruptedPodsMax) {
-    const { desiredHealthy = 0, currentHealthy = 0 } = status;
-    throw refused(`The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`, 0);
+/** The options sent; `dryRun` may be said there, or in the query. @throws ApiError 422, 500 */
+function deleteOptions(body: KubeObject, { name, dryRun }: WriteRequest): RawDeleteOptions {
+  const sent: RawDeleteOptions = body.deleteOptions ?? {};
+  if (sent[option] === true) {
+    const errors = new FieldErrors();
+    errors.invalid(`deleteOptions.${option}`, true, "can not be set for pod eviction, try after removing the option");
+    throw invalid("policy", "Eviction", name, errors.causes);
   }
-  status.disruptionsAllowed -= 1;
-  setMember(disrupted, pod.metadata.name as string, formatTime(now));
+  const asked = dryRun ? ["All"] : [];
+  const own = sent.dryRun ?? [];
+  if (own.length === 0) return { ...sent, dryRun: asked };
+  if (dryRun && own.join() !== asked.join()) {
+    throw plainError(`Non-matching dry-run options in request and content: [${asked.join(" ")}] and [${own.join(" ")}]`);
+  }
+  return sent;
 }
 
-function refused(message: string, retryAfterSeconds: number): ApiError {
-  return new ApiError({
-    code: 429,
-    reason: "TooManyRequests",
-    message: "Cannot evict pod as it would violate the pod's disruption budget.",
-    details: { causes: [{ reason: "DisruptionBudget", message }], ...(retryAfterSeconds > 0 && { retryAfterSeconds }) },
-  });
+const isDryRun = ({ dryRun = [] }: RawDeleteOptions): boolean => dryRun.length > 0;
+const namesNoVersion = ({ preconditions }: RawDeleteOptions): boolean => preconditions?.resourceVersion === undefined;
+const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status.reason === "Conflict";
+
+function atVersion(options: RawDeleteOptions, { metadata }: KubeObject): RawDeleteOptions {
+  const { resourceVersion = "" } = metadata;
+  return { ...options, preconditions: { ...options.preconditions, resourceVersion } };
+}
+
+/** Deletes the pod if no budget counts it. @returns the pod as it is when a budget must be asked @throws ApiError 404, 409, 422 */
+async function evictUncounted(eviction: Eviction): Promise<KubeObject | undefined> {
+  const { store, request, options } = eviction;
+  for (let attempts = 1; ; attempts++) {
+    const entry = (await store.cache.current()).get(store.keyOf(request.namespace, request.name));
+    if (entry === undefined) throw notFound(pods, request.name);
+    const pod = store.decode(entry);
+    const isDone = pod.metadata.deletionTimestamp !== undefined || ["Succeeded", "Failed"].includes(pod.status?.phase);
+    if (!isDone && pod.status?.phase !== "Pending") return pod;
+    try {
+      // A pending pod might become ready meanwhile, and be counted.
+      await remove(eviction, !isDone && namesNoVersion(options) ? atVersion(options, pod) : options);
+      return undefined;
+    } catch (error) {
+      if (!isConflict(error) || !namesNoVersion(options) || attempts === attemptsMax) throw error;
+    }
+  }
+}
+
+/** Who looks at the pod can tell why it goes; then it is deleted. The request was admitted as an eviction. @throws ApiError 404, 409, 422 */
+async function remove({ registry, request, target }: Eviction, options: RawDeleteOptions): Promise<void> {
+  const dryRun = isDryRun(options);
+  let { preconditions } = options;
+  if (!dryRun) {
+    const { entry } = await commitWithRetry(registry, { resource: target.resource, ...request, dryRun }, (existing) => {
+      const pod = existing && target.resource.store?.decode(existing);
+      if (pod === undefined) throw notFound(pods, request.name);
+      checkDeletePreconditions(target.resource, pod, withoutEmpty(preconditions));
+      setDisruptionTarget(pod, registry.clock.now());
+      return { do: "put", object: pod };
+    });
+    if (preconditions?.resourceVersion !== undefined) preconditions = { ...preconditions, resourceVersion: String(entry?.revision) };
+  }
+  const checked = checkDeleteOptions({ ...options, ...(preconditions !== undefined && { preconditions }) });
+  await deleteOne(registry, { ...request, target, subresource: "", dryRun, options: checked, admitted: true });
+}
+
+function withoutEmpty(preconditions: RawDeleteOptions["preconditions"] = {}): NonNullable<RawDeleteOptions["preconditions"]> {
+  const { uid = "", resourceVersion = "" } = preconditions;
+  return { ...(uid !== "" && { uid }), ...(resourceVersion !== "" && { resourceVersion }) };
+}
+
+function setDisruptionTarget(pod: KubeObject, now: number): void {
+  const status = struct(pod, "status");
+  const conditions: Part[] = [...items(status.conditions)];
+  const at = conditions.findIndex(({ type }) => type === "DisruptionTarget");
+  const known = conditions[at];
+  const lastTransitionTime = known?.status === "True" ? known.lastTransitionTime : formatTime(now);
+  const condition = {
+    type: "DisruptionTarget",
+    status: "True",
+    lastTransitionTime,
+    reason: "EvictionByEvictionAPI",
+    message: "Eviction API: evicting",
+  };
+  if (known === undefined) conditions.push(condition);
+  else conditions[at] = condition;
+  status.conditions = conditions;
 }

@@ -5,6 +5,7 @@ import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { createAttributes } from "../../registry/create.ts";
 import { decodeBody, expectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
 import { readWriteOptions } from "../../registry/options.ts";
+import { checkNamespace } from "../../registry/preconditions.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendStatus } from "../respond.ts";
@@ -50,6 +51,7 @@ async function act(context: RequestContext, registry: RegistryContext, action: A
   const target = context.resolved as Resolved;
   const body = decodeBody(bytes, kindOf(target, info.subresource), decodeOptions(context, registry, options));
   const request = { ...writeRequest(context, options), name: info.name };
+  checkNamespace(body, info.namespace);
   const attributes = createAttributes(request, body);
   await registry.admission.mutate(attributes);
   await registry.admission.validate(attributes);
@@ -62,5 +64,5 @@ function kindOf(target: Resolved, name: string): ReturnType<typeof expectedKind>
   const subresource = target.version.subresources.find((one) => one.name === name);
   const kind = subresource && expectedSubresourceKind(target, subresource);
   if (kind === undefined) throw methodNotAllowed();
-  return kind;
+  return kind.kind === "Eviction" ? { ...kind, alsoVersion: "v1beta1" } : kind; // Long gone as a version, but not as a body.
 }
