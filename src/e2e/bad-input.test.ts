@@ -114,7 +114,7 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
     "groups, and nobody who has them",
     { path: configMaps, headers: { "impersonate-group": "devs" } },
     400,
-    /requested &user\.DefaultInfo\{Name:\\"\\", UID:\\"\\", Groups:\[\]string\{\\"devs\\"\}, Extra:map\[string\]\[\]string\(nil\)\} without impersonating a user name/,
+    /requested \\u0026user\.DefaultInfo\{Name:\\"\\", UID:\\"\\", Groups:\[\]string\{\\"devs\\"\}, Extra:map\[string\]\[\]string\(nil\)\} without impersonating a user name/,
   ],
   ["an unreadable resourceVersion", { path: `${configMaps}?resourceVersion=x` }, 400, /resourceVersion/],
 ];
