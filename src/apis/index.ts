@@ -40,6 +40,7 @@ import { ipAddress } from "./networking/ip-address.ts";
 import { networkPolicy } from "./networking/network-policy.ts";
 import { serviceCidr } from "./networking/service-cidr.ts";
 import { runtimeClass } from "./node/runtime-class.ts";
+import { podDisruptionBudget } from "./policy/pod-disruption-budget.ts";
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/kinds.ts";
 import { resourceClaim, resourceClaimTemplate } from "./resource/resource-claim.ts";
 import { priorityClass } from "./scheduling/priority-class.ts";
@@ -47,7 +48,6 @@ import {
   clusterTrustBundle,
   flowSchema,
   podCertificateRequest,
-  podDisruptionBudget,
   priorityLevelConfiguration,
   resourceSlice,
   withGeneration,

@@ -3,8 +3,6 @@ import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { strategy } from "../resource/strategy.ts";
 import { items, selectableAt, setAbsent, struct } from "./fields.ts";
 
-export const podDisruptionBudget = strategy({ hasGeneration: true });
-
 export const clusterTrustBundle = strategy({
   validateName: pathSegmentNameProblems,
   isolatesStatus: false,

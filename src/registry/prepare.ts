@@ -7,7 +7,7 @@ import type { Struct } from "../lib/schema/schema.ts";
 import type { ResourceDefinition } from "../resource/contract.ts";
 import type { RegistryContext } from "./contract.ts";
 
-const lenientGroups: ReadonlySet<string> = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io", "coordination.k8s.io", "node.k8s.io"]);
+const lenientGroups: ReadonlySet<string> = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io", "coordination.k8s.io", "node.k8s.io", "policy"]);
 
 /** Most built-in kinds take finalizers they know or that name whose they are; those of some groups are no more particular than custom resources. */
 export function takesAnyFinalizer({ custom, group }: ResourceDefinition): boolean {

@@ -43,7 +43,7 @@ export function updated(kind: Strategy, before: Record<string, unknown>, change:
 
 function decoded(kind: Strategy, input: Record<string, unknown>, namespaced: boolean): KubeObject {
   const object = structuredClone(input) as KubeObject;
-  object.metadata = { name: "x", ...(namespaced && { namespace: "ns" }), ...object.metadata };
+  object.metadata = { name: "x", uid: "u", ...(namespaced && { namespace: "ns" }), ...object.metadata };
   kind.setDefaults(object);
   return object;
 }

@@ -40,12 +40,12 @@ export function validateStatefulSetRollingUpdate({ partition, maxUnavailable }: 
   checkAtMostAll(maxUnavailable, `${path}.maxUnavailable`, errors);
 }
 
-function checkIntOrPercent(value: unknown, path: string, errors: FieldErrors): void {
+export function checkIntOrPercent(value: unknown, path: string, errors: FieldErrors): void {
   if (typeof value !== "string") checkNonNegative(value, path, errors);
   else if (percentOf(value) === undefined) errors.invalid(path, value, notPercent);
 }
 
-function checkAtMostAll(value: unknown, path: string, errors: FieldErrors): void {
+export function checkAtMostAll(value: unknown, path: string, errors: FieldErrors): void {
   if ((percentOf(value) ?? 0) > 100) errors.invalid(path, value, "must not be greater than 100%");
 }
 

@@ -1,0 +1,51 @@
+/** PodDisruptionBudget. Source: upstream's policy validation and strategy. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { validateConditions } from "../../api/validation/conditions.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { checkAtMostAll, checkIntOrPercent } from "../apps/rolling-update.ts";
+import { items, type Part } from "../fields.ts";
+import { isSoundSelector, type SelectorRules, shownSelector, validateLabelSelector } from "../label-selector.ts";
+import { checkCounts } from "../workload.ts";
+
+const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
+
+export const podDisruptionBudget = strategy({
+  hasGeneration: true,
+  repeatsMetaRules: false,
+  prepareForCreate(object) {
+    object.status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
+  },
+  validate: (object, errors) => validate(object, {}, errors),
+  validateUpdate: (next, old, errors) => validate(next, { anyValues: !isSoundSelector(old.spec?.selector ?? {}) }, errors),
+  validateStatusUpdate({ status = {} }, _old, errors) {
+    validateConditions(items(status.conditions), "status.conditions", errors);
+    checkCounts(status, "status", ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"], errors);
+  },
+});
+
+function validate({ spec = {} }: KubeObject, rules: SelectorRules, errors: FieldErrors): void {
+  const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec;
+  if (has(minAvailable) && has(maxUnavailable)) errors.invalid("spec", specInGo(spec), "minAvailable and maxUnavailable cannot be both set");
+  checkAmount(minAvailable, "spec.minAvailable", errors);
+  checkAmount(maxUnavailable, "spec.maxUnavailable", errors);
+  if (selector) validateLabelSelector(selector, "spec.selector", errors, rules);
+  if (has(policy) && !evictionPolicies.includes(policy)) errors.notSupported("spec.unhealthyPodEvictionPolicy", policy, evictionPolicies);
+}
+
+const has = (value: unknown): boolean => value !== undefined && value !== null;
+
+function checkAmount(amount: unknown, path: string, errors: FieldErrors): void {
+  if (!has(amount)) return;
+  checkIntOrPercent(amount, path, errors);
+  checkAtMostAll(amount, path, errors);
+}
+
+function specInGo({ minAvailable, selector, maxUnavailable, unhealthyPodEvictionPolicy = null }: Part): Part {
+  return {
+    MinAvailable: minAvailable,
+    Selector: selector ? shownSelector(selector) : null,
+    MaxUnavailable: maxUnavailable,
+    UnhealthyPodEvictionPolicy: unhealthyPodEvictionPolicy,
+  };
+}
