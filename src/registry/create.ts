@@ -87,6 +87,7 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
   fillSystemFields(metadata, registry, context.now);
   if (strategy.isolatesStatus && !strategy.keepsStatusOnCreate) delete object.status;
   if (strategy.hasGeneration) metadata.generation = 1;
+  strategy.dropDisabled(object, undefined, context);
   dropDisabledFields(object, undefined, storeOf(resource).form.schema, (gate) => registry.gates.enabled(gate));
   strategy.prepareForCreate(object, context);
   const errors = new FieldErrors();

@@ -152,6 +152,7 @@ function mainRules(registry: RegistryContext, resource: UpdateRequest["target"][
     prepare(next, old, context) {
       if (strategy.isolatesStatus) keepField(next, old, "status");
       const { schema } = storeOf(resource).form;
+      strategy.dropDisabled(next, old, context);
       dropDisabledFields(next, old, schema, (gate) => registry.gates.enabled(gate));
       strategy.prepareForUpdate(next, old, context);
       if (!strategy.hasGeneration) return;

@@ -174,6 +174,8 @@ export interface Strategy {
   raisesGeneration(next: KubeObject, old: KubeObject): boolean;
   /** Fills in what the kind's defaults are, on the object as decoded at the storage version. */
   setDefaults(object: KubeObject): void;
+  /** What goes beside the fields of gates that are off, before these go. @param old undefined on create */
+  dropDisabled(next: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
   prepareForCreate(object: KubeObject, context: StrategyContext): void;
   prepareForUpdate(next: KubeObject, old: KubeObject, context: StrategyContext): void;
   /** On `/status`, after all but status was put back from `old`. */
