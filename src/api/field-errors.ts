@@ -63,8 +63,11 @@ export class FieldErrors {
     this.#add("FieldValueForbidden", path, () => `Forbidden: ${detail}`);
   }
 
-  duplicate(path: string, value: unknown): void {
-    this.#add("FieldValueDuplicate", path, () => shown("Duplicate value", value));
+  duplicate(path: string, value: unknown, detail = ""): void {
+    this.#add("FieldValueDuplicate", path, () => {
+      const what = shown("Duplicate value", value);
+      return detail === "" ? what : `${what}: ${detail}`;
+    });
   }
 
   notFound(path: string, value: unknown, detail = ""): void {
