@@ -43,6 +43,7 @@ import { builtinDefinitions, builtinVersions } from "./resource/builtin-definiti
 import { openCatalog } from "./resource/catalog.ts";
 import { createInstaller } from "./resource/install.ts";
 import { accessSettings, openAccess } from "./server/access.ts";
+import { Closers } from "./server/closers.ts";
 import { startControllers } from "./server/controllers.ts";
 import { resourceEndpoints } from "./server/endpoints.ts";
 import { identitySettings, openIdentity } from "./server/identity.ts";
@@ -58,19 +59,16 @@ const drainMs = 10_000;
 
 /** @throws Error when an option is not valid, the port is taken, or the data directory is in use */
 export async function openServer(options: ServerOptions): Promise<RunningServer> {
-  const undo: Undo[] = [];
+  const closers = new Closers();
   try {
-    return await buildServer(options, undo);
+    return await buildServer(options, closers);
   } catch (error) {
-    for (const step of undo.reverse()) await step();
+    await closers.close();
     throw error;
   }
 }
 
-/** Takes back one thing that was opened, when a later one fails. */
-type Undo = () => void | Promise<void>;
-
-async function buildServer(options: ServerOptions, undo: Undo[]): Promise<RunningServer> {
+async function buildServer(options: ServerOptions, closers: Closers): Promise<RunningServer> {
   const { clock, logger } = options;
   const ranges = parseIpRanges(options.serviceClusterIpRange);
   if (ranges === undefined)
@@ -84,20 +82,22 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   for (const warning of [...gateWarnings, ...served.warnings, ...plugins.warnings]) logger.warn(warning);
 
   const audit = await openAudit(options.audit, { clock, logger });
-  undo.push(() => audit.close());
+  closers.add(() => audit.close());
   // The store first: it locks the data directory, in which certificates may be renewed.
   const storage = await openStorage(options);
-  undo.push(() => storage.close());
+  closers.add(() => storage.close());
   const setup = await servingSetup(options, certificateNames(options, addressAt(ranges[0] as IpRange, 1)));
-  undo.push(() => setup.close());
+  closers.add(() => setup.close());
   const installer = createInstaller({ storage, clock, gates });
+  closers.add(() => {
+    for (const cache of installer.caches().values()) cache.close();
+  });
   const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, loadRuleChecker });
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const metrics = openMetrics(settings.metrics, { audit: audit.counts, storage, installer, catalog, clock, gates });
   const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict: gates.enabled("StrictIPCIDRValidation") });
-  undo.push(() => serviceAddresses.close());
-  const access = await openAccess(settings.access, { catalog, clock, gates, logger, metrics });
-  undo.push(() => access.close());
+  closers.add(() => serviceAddresses.close());
+  const access = await openAccess(settings.access, { catalog, clock, gates, logger, metrics, closers });
   const { authorize, rbac } = access;
   const admission = createAdmission(
     [
@@ -116,11 +116,10 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   const state = { startedAt: clock.now(), booted: false, stopping: false };
   const watches = openWatches({ timeoutMinMs: options.minRequestTimeoutMs, counterOf: metrics.watches.counterOf, cutOff: metrics.watches.cutOff });
   const open = openRequests({ clock, timeoutMs: options.requestTimeoutMs, expire: (context) => sendError(context, requestTimedOut(), logger) });
-  undo.push(() => open.close());
+  closers.add(() => open.close());
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;
-  const identity = await openIdentity(settings.identity, options, { registry, address, setup, metrics });
+  const identity = await openIdentity(settings.identity, options, { registry, address, setup, metrics, closers });
   const identify = metrics.authentication.around(identity.filter);
-  undo.push(() => identity.close());
   const serve = createServe({
     filters: [
       metrics.requests.filter,
@@ -155,7 +154,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     clock,
     logger,
   });
-  undo.push(() => listener.close());
+  closers.add(() => listener.close());
   metrics.add(handshakeMetrics(() => listener.handshakeErrors));
 
   await ensureBootState(registry, { ...options, advertiseAddress: advertisedAddress(options), port: listener.port });
@@ -164,9 +163,10 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   await rbac.reached(await storage.current());
   const self = (): Address => ({ host: hostOf(options.bindAddress), port: listener.port });
   const webhooks = openWebhooks(options, { catalog, metrics, self });
-  undo.push(() => webhooks.close());
-  const controllers = await startControllers(running, {
+  closers.add(() => webhooks.close());
+  await startControllers(running, {
     registry,
+    closers,
     webhooks: webhooks.conversion,
     catalog,
     release: installer.release,
@@ -175,10 +175,9 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
     issueForSecret: identity.issueForSecret,
     legacyTokenCleanUpMs: options.legacyTokenCleanUpMs,
   });
-  for (const controller of controllers) undo.push(() => controller.stop());
   const trust = clusterTrustController({ registry, logger, trust: { ...options, ...setup } });
   trust.start();
-  undo.push(() => trust.stop());
+  closers.add(() => trust.stop());
   setup.follow(() => {
     listener.replaceCertificates(setup.material());
     trust.look();
@@ -191,25 +190,13 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
   if (kubeconfigFile !== undefined) await writeWhole(kubeconfigFile, kubeconfig, 0o600);
   logger.info("serving", { url });
 
-  const close = async (): Promise<void> => {
+  closers.add(async () => {
     state.stopping = true;
     if (options.shutdownDelayMs > 0) await new Promise<void>((resolve) => clock.after(options.shutdownDelayMs, resolve));
     listener.stop();
     watches.endAll();
     await open.idle(drainMs);
-    open.close();
-    await Promise.all([trust, ...controllers].map((controller) => controller.stop()));
-    await listener.close();
-    webhooks.close();
-    serviceAddresses.close();
-    access.close();
-    await identity.close();
-    for (const cache of installer.caches().values()) cache.close();
-    await storage.close();
-    await audit.close();
-    setup.close();
-    logger.info("stopped");
-  };
+  });
   let closing: Promise<void> | undefined;
   return {
     url,
@@ -220,7 +207,7 @@ async function buildServer(options: ServerOptions, undo: Undo[]): Promise<Runnin
       return setup.material().certificate;
     },
     close() {
-      closing ??= close();
+      closing ??= closers.close().finally(() => logger.info("stopped"));
       return closing;
     },
   };

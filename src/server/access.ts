@@ -18,6 +18,7 @@ import { reloadMetrics } from "../metrics/reload-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { builtinSchema } from "../resource/builtin-schemas.ts";
+import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
 
 /** What the options say, checked before anything is opened. */
@@ -35,7 +36,6 @@ export interface Access extends Pick<Chain, "authorize" | "rulesOf"> {
   readonly attempted: AuthorizationObserver["attempted"];
   /** The roles and bindings, as the indexes of RBAC have them. */
   readonly rbac: FollowedPolicy;
-  close(): void;
 }
 
 /** @throws Error when an option is not valid, or a file is not right */
@@ -69,6 +69,7 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock"> {
   readonly gates: FeatureGates;
   readonly logger: ServerOptions["logger"];
   readonly metrics: Pick<ServerMetrics, "add">;
+  readonly closers: Closers;
 }
 
 /** @throws Error for an authorizer that cannot be had */
@@ -77,7 +78,9 @@ export async function openAccess(settings: AccessSettings, needs: Needs): Promis
   const observer = authorizationMetrics();
   needs.metrics.add(observer.collect);
   const rbac = followPolicy(needs);
+  needs.closers.add(() => rbac.stop());
   const nodes = has(configuration, "Node") ? followRelations(needs) : undefined;
+  if (nodes !== undefined) needs.closers.add(() => nodes.stop());
   const modules: Partial<Record<AuthorizerType, AuthorizationModule>> = {
     ...(settings.allowsAll && { AlwaysAllow: alwaysAllowModule }), // Not later: anonymous requests would be allowed everything, too.
     AlwaysDeny: alwaysDenyModule,
@@ -85,26 +88,9 @@ export async function openAccess(settings: AccessSettings, needs: Needs): Promis
     ...(nodes && { Node: nodeModule(nodes.relations, { rules: nodeRules(needs.gates), enabled: needs.gates.enabled }) }),
     ...(has(configuration, "RBAC") && { RBAC: rbacModule(rbac.policy) }),
   };
-  const stop = (): void => {
-    rbac.stop();
-    nodes?.stop();
-  };
-  try {
-    const { authorize, rulesOf, close } = await openChains(settings, modules, { ...needs, observer });
-    return {
-      attempted: observer.attempted,
-      authorize,
-      rulesOf,
-      rbac,
-      close() {
-        close();
-        stop();
-      },
-    };
-  } catch (error) {
-    stop();
-    throw error;
-  }
+  const { authorize, rulesOf, close } = await openChains(settings, modules, { ...needs, observer });
+  needs.closers.add(close);
+  return { attempted: observer.attempted, authorize, rulesOf, rbac };
 }
 
 /** One chain, or one after the other as the file changes. */

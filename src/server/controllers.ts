@@ -13,17 +13,19 @@ import { rootCaPublisher } from "../controllers/root-ca.ts";
 import { serviceAccountController } from "../controllers/service-account.ts";
 import { type ServiceAccountTokensOptions, serviceAccountTokensController } from "../controllers/service-account-tokens.ts";
 import { tokenCleaner } from "../controllers/token-cleaner.ts";
+import type { Closers } from "./closers.ts";
 import { definitionsOnDemand } from "./definitions.ts";
 
 export interface ControllerNeeds extends Omit<DefinitionControllerOptions, "rules">, Omit<ServiceAccountTokensOptions, "issue"> {
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
   readonly webhooks: ConversionWebhooks;
   readonly legacyTokenCleanUpMs: number;
+  readonly closers: Closers;
 }
 
 /** @returns when the definitions that were there at the start are served, or could not be read */
-export async function startControllers(running: ReadonlySet<ControllerName>, needs: ControllerNeeds): Promise<readonly Controller[]> {
-  const { registry, logger, caBundle, issueForSecret: issue } = needs;
+export async function startControllers(running: ReadonlySet<ControllerName>, needs: ControllerNeeds): Promise<void> {
+  const { registry, logger, caBundle, issueForSecret: issue, closers } = needs;
   const definitions = definitionsOnDemand(needs);
   const makers: Readonly<Record<ControllerName, () => Controller>> = {
     "namespace-controller": () => namespaceController({ registry, logger }),
@@ -37,7 +39,7 @@ export async function startControllers(running: ReadonlySet<ControllerName>, nee
     "token-cleaner-controller": () => tokenCleaner({ registry, logger }),
   };
   const controllers = [definitions, legacyTokenTracking({ registry, logger }), ...Array.from(running, (name) => makers[name]())];
+  closers.add(async () => void (await Promise.all(controllers.map((controller) => controller.stop()))));
   for (const controller of controllers) controller.start();
   await definitions.ready;
-  return controllers;
 }

@@ -33,6 +33,7 @@ import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { certificateMetrics } from "../metrics/certificate-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import type { Closers } from "./closers.ts";
 import { type JwtNeeds, type JwtSettings, jwtSettings, openJwt } from "./jwt.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import type { OpenTokenWebhook, TokenWebhookNeeds } from "./token-webhook.ts";
@@ -55,7 +56,6 @@ export interface Identity {
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
   /** What others need to check the tokens issued here. */
   readonly routes: readonly PathRoute[];
-  close(): Promise<void>;
 }
 
 /** @throws Error when an option is not valid, or names the line of a file which is wrong */
@@ -75,13 +75,14 @@ interface Needs {
   readonly metrics: JwtNeeds["metrics"] & Pick<ServerMetrics, "tokens" | "serviceAccounts">;
   /** Host and port that others reach this server by, once it listens. */
   readonly address: () => string;
+  readonly closers: Closers;
 }
 
 /** @throws Error that names the file of keys that cannot be read, or has none */
 export async function openIdentity(
   settings: IdentitySettings,
   options: ServerOptions,
-  { registry, address, setup, metrics }: Needs,
+  { registry, address, setup, metrics, closers }: Needs,
 ): Promise<Identity> {
   const { clock, logger } = options;
   const { catalog, gates } = registry;
@@ -92,6 +93,7 @@ export async function openIdentity(
   const issuer = tokenIssuer(keys.signing, options.serviceAccountIssuers[0] as string);
   const live = liveObjects(catalog);
   const uses = openSecretUses({ registry, logger });
+  closers.add(() => uses.stop());
   const accounts = serviceAccountTokens({
     keys: keys.accepted,
     issuers: options.serviceAccountIssuers,
@@ -103,7 +105,9 @@ export async function openIdentity(
   });
   const bootstrap = options.bootstrapTokenAuth ? [forOwnAudiences(bootstrapTokenAuthenticator({ live, clock }), audiences)] : [];
   const webhook = await openTokenWebhook(options, { clock, logger, audiences, observer });
+  if (webhook !== undefined) closers.add(webhook.close);
   const jwt = await openJwt(settings.jwt.issuers, options, { gates, metrics });
+  closers.add(jwt.close);
   // In upstream's order: what is here first, what others must be asked for last.
   const methods = [
     ...tokenFile.map((one) => forOwnAudiences(one, audiences)),
@@ -132,11 +136,6 @@ export async function openIdentity(
     }),
     issueForSecret: (namespace, account, secret) => issuer.issueForSecret(secretTokenClaims(namespace, account, secret)),
     routes: issuerRoutes(options, keys, address),
-    async close() {
-      webhook?.close();
-      jwt.close();
-      await uses.stop();
-    },
   };
 }
 
