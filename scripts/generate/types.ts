@@ -85,6 +85,8 @@ function typeRow(facts: Facts, definition: FactDefinition, goNames: Record<strin
 /** Where the facts missed something. */
 const mended: Readonly<Record<string, Partial<FactField>>> = {
   "k8s.io/api/discovery/v1.EndpointSlice.addressType": { enum: ["FQDN", "IPv4", "IPv6"] },
+  // The kind drops the whole reference.
+  "k8s.io/api/core/v1.TypedObjectReference.namespace": { featureGate: undefined },
 };
 
 /** What the field accepts, or what a list or a map in it holds. */
