@@ -14,14 +14,13 @@ const letterI = 0x69;
  * @throws ApiError 400 for groups, a uid or extras without a user
  */
 export function wantedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): UserInfo | undefined {
+  if (!rawHeaders.some(mayBeMeant)) return undefined; // Every request comes by here.
   let name = "";
   let uid = "";
   const groups: string[] = [];
   const extra = new Map<string, string[]>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const written = rawHeaders[at] as string;
-    if ((written.charCodeAt(0) | 0x20) !== letterI) continue; // Every request comes by here.
-    const header = written.toLowerCase();
+    const header = (rawHeaders[at] as string).toLowerCase();
     if (!header.startsWith("impersonate-")) continue;
     const value = headerText(rawHeaders[at + 1] as string);
     // The first of several counts.
@@ -34,6 +33,10 @@ export function wantedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): UserIn
   if (name !== "") return wanted;
   if (uid === "" && groups.length === 0 && extra.size === 0) return undefined;
   throw badRequest(`requested ${goSyntax(wanted)} without impersonating a user name`);
+}
+
+function mayBeMeant(text: string, at: number): boolean {
+  return at % 2 === 0 && (text.charCodeAt(0) | 0x20) === letterI;
 }
 
 function add(extra: Map<string, string[]>, key: string, value: string): void {

@@ -52,10 +52,11 @@ function openSession(socket: TLSSocket, peer: Peer, { limits, clock, onExchange 
   let open = 0;
   session.on("stream", (stream, headers, _flags, rawHeaders) => {
     open++;
-    stream.once("close", () => {
+    const exchange = new Http2Exchange(stream, headers, rawHeaders, about);
+    exchange.onClose(() => {
       open--;
     });
-    onExchange(new Http2Exchange(stream, headers, rawHeaders, about));
+    onExchange(exchange);
   });
   session.setTimeout(limits.idleMs, () => (open === 0 ? session.close() : checkAlive(session, clock, limits.pingMs)));
   // Whatever is wrong with a connection ends it; each open stream hears of it by its own close.

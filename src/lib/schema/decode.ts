@@ -109,7 +109,7 @@ class Decoder {
   /** Members seen; fewer than the text has when a key was repeated. */
   members = 0;
   readonly #repeated: ReadonlyMap<object, readonly Member[]> | undefined;
-  readonly #problems = new Set<string>();
+  #problems: Set<string> | undefined;
   /** Where we are: fields, map keys and list indexes. */
   readonly #path: (FieldPlan | string | number)[] = [];
   /** Go goes on after a mismatch and reports the first; an error of a type's own decoder ends it at once and is reported instead. */
@@ -122,7 +122,7 @@ class Decoder {
   }
 
   get problems(): string[] {
-    return [...this.#problems];
+    return this.#problems === undefined ? [] : [...this.#problems];
   }
 
   decode(value: unknown, schema: Struct): Record<string, unknown> {
@@ -345,12 +345,13 @@ class Decoder {
   }
 
   #problem(what: string, key: string): void {
-    if (this.#lenient > 0 || this.#problems.size >= problemsMax) return;
+    if (this.#lenient > 0 || (this.#problems?.size ?? 0) >= problemsMax) return;
     let path = "";
     for (const step of this.#path) {
       if (typeof step === "number") path += `[${step}]`;
       else path += (path === "" ? "" : ".") + (typeof step === "string" ? step : step.name);
     }
+    this.#problems ??= new Set();
     this.#problems.add(`${what} ${quoteGo(path === "" ? key : `${path}.${key}`)}`);
   }
 

@@ -68,7 +68,17 @@ export class LogSubscribers {
     }
     const { revision } = this.#horizon;
     for (const { followers } of this.#groups.values()) {
-      for (const follower of followers) this.#call(follower, () => follower.subscriber.progress(revision));
+      for (const follower of followers) this.#progress(follower, revision);
+    }
+  }
+
+  /** As `#call` does it: there are many followers, and this is told to all of them after every group of changes. */
+  #progress(follower: Follower, revision: number): void {
+    if (!follower.open) return;
+    try {
+      follower.subscriber.progress(revision);
+    } catch (error) {
+      this.#endWith(follower, error);
     }
   }
 
@@ -97,8 +107,7 @@ export class LogSubscribers {
     await nextTurn();
     if (upToDate) {
       const { revision } = this.#horizon;
-      this.#call(follower, () => follower.subscriber.progress(revision));
-      return;
+      return this.#progress(follower, revision);
     }
     while (follower.open && follower.seen < this.#horizon.revision) {
       if (follower.seen < this.#horizon.compacted) return this.#end(follower, new RevisionCompacted(this.#horizon.compacted));
@@ -106,7 +115,7 @@ export class LogSubscribers {
       const events = changes.filter(({ key }) => key.startsWith(follower.prefix)).map((change) => eventOf(change, this.#ledger));
       follower.seen = seen;
       if (events.length > 0) this.#call(follower, () => follower.subscriber.events(events));
-      this.#call(follower, () => follower.subscriber.progress(seen));
+      this.#progress(follower, seen);
       if (seen < this.#horizon.revision) await nextTurn();
     }
     this.#catchingUp.delete(follower);
@@ -132,8 +141,12 @@ export class LogSubscribers {
     try {
       call();
     } catch (error) {
-      this.#end(follower, error instanceof Error ? error : new Error(String(error)));
+      this.#endWith(follower, error);
     }
+  }
+
+  #endWith(follower: Follower, error: unknown): void {
+    this.#end(follower, error instanceof Error ? error : new Error(String(error)));
   }
 
   #end(follower: Follower, error: Error | undefined): void {
