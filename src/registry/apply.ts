@@ -36,6 +36,7 @@ export function apply(registry: RegistryContext, request: ApplyRequest): Promise
   };
   return update(registry, {
     ...request,
+    isPatch: true,
     createsMissing: true,
     tracksManagers: false,
     next: (current, old) =>

@@ -25,6 +25,7 @@ export function patch(registry: RegistryContext, request: PatchRequest): Promise
   const { target } = request;
   return update(registry, {
     ...request,
+    isPatch: true,
     next(current) {
       if (current === undefined) throw notFound(storedResource(target.resource), request.name);
       const patched = patchTree(registry.catalog, request, () => atVersion(current(), target), expectedKind(target));

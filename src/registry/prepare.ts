@@ -7,7 +7,13 @@ import type { Struct } from "../lib/schema/schema.ts";
 import type { ResourceDefinition } from "../resource/contract.ts";
 import type { RegistryContext } from "./contract.ts";
 
-const lenientGroups: ReadonlySet<string> = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io", "coordination.k8s.io", "node.k8s.io", "policy"]);
+const lenientGroups: ReadonlySet<string> = new Set([
+  "apiextensions.k8s.io",
+  "apiregistration.k8s.io",
+  "coordination.k8s.io",
+  "node.k8s.io",
+  "policy",
+]);
 
 /** Most built-in kinds take finalizers they know or that name whose they are; those of some groups are no more particular than custom resources. */
 export function takesAnyFinalizer({ custom, group }: ResourceDefinition): boolean {
@@ -114,15 +120,15 @@ export function dedupOwnerReferences(meta: ObjectMeta, warnings: string[], when:
   const references = meta.ownerReferences;
   if (references === undefined || references.length < 2) return;
   const kept = new Map<string, OwnerReference[]>();
-  const repeated = new Set<string>();
+  const repeated: string[] = [];
   meta.ownerReferences = references.filter((reference) => {
     const known = kept.get(reference.uid) ?? [];
     if (known.some((one) => deepEqual(one, reference))) {
-      repeated.add(reference.uid);
+      repeated.push(reference.uid);
       return false;
     }
     kept.set(reference.uid, [...known, reference]);
     return true;
   });
-  if (repeated.size > 0) warnings.push(`${duplicateOwners[when]}; ${duplicateOwnersAdvice} ${[...repeated].join(", ")}`);
+  if (repeated.length > 0) warnings.push(`${duplicateOwners[when]}; ${duplicateOwnersAdvice} ${repeated.join(", ")}`);
 }

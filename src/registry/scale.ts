@@ -1,7 +1,7 @@
 /** Writes of the `scale` subresource: an update of the object that changes nothing but its replicas. Source: upstream's scale REST of the workloads. */
 import { badRequest, conflict, internalError, invalid, methodNotAllowed } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
-import { formatGroupVersion, type KubeObject, type ManagedFieldsEntry } from "../api/object.ts";
+import { formatGroupVersion, type KubeObject, type ManagedFieldsEntry, parseGroupVersion } from "../api/object.ts";
 import { validateObjectMeta } from "../api/validation/metadata.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
@@ -99,10 +99,12 @@ export function scaleMapping({ resource, version }: Resolved): ScaleMapping {
   return scale;
 }
 
+const builtinReplicas: readonly string[] = ["spec", "replicas"];
+
 function replicasPaths({ definition }: Resource): ReplicasPaths {
-  if (!definition.custom) return () => ["spec", "replicas"];
+  if (!definition.custom) return (apiVersion) => (parseGroupVersion(apiVersion)?.group === definition.group ? builtinReplicas : undefined);
   const paths = definition.versions.map(
-    ({ version, strategy }) => [formatGroupVersion(definition.group, version), strategy?.scale?.replicasPath] as const,
+    ({ version, strategy }) => [formatGroupVersion(definition.group, version), strategy?.scale?.replicasPath ?? null] as const,
   );
   const byVersion = new Map(paths);
   return (apiVersion) => byVersion.get(apiVersion);

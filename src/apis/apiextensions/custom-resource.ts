@@ -113,7 +113,7 @@ class ObjectChecks {
     const found = new FieldErrors();
     const correlation = new Correlation(next, old, structure).field("status");
     if (correlation !== undefined) this.#statusValues.validateUpdate(correlation, "status", found);
-    else if (next.status !== undefined) this.#statusValues.validate(next.status, "status", found);
+    else if (next.status !== undefined && next.status !== null) this.#statusValues.validate(next.status, "status", found);
     checkScale(next, subresources.scale, { spec: false }, found);
     this.#listTypesUpdated(next, old, found);
     this.#runRules(next, old, found, context);

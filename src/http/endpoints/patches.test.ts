@@ -135,7 +135,6 @@ const idle: readonly (readonly [request: string, body: unknown])[] = [
   [`STRATEGIC ${pods}/p`, { spec: { containers: [{ name: "c", image: "i" }] } }],
   [`STRATEGIC ${pods}/p`, { spec: { containers: [{ name: "gone", $patch: "delete" }] } }],
   [`STRATEGIC ${deployments}/d`, { spec: { template: { spec: { "$setElementOrder/containers": [{ name: "c" }] } } } }],
-  [`MERGE ${deployments}/d/scale`, { spec: { replicas: 1 } }],
   [`MERGE ${deployments}/d/status`, { status: {}, spec: { replicas: 9 } }],
   [`MERGE ${deployments}/d`, { status: { replicas: 9 } }],
   [`PUT ${maps}/a`, { metadata: { name: "a", labels: { l: "1" } }, data: { j: "w", k: "v" } }],

@@ -53,10 +53,14 @@ export async function patchScale(context: RequestContext, registry: RegistryCont
   );
 }
 
+/** Upstream takes the Scale that it merges, or compares with, for a custom resource; so no apply changes the scale of one. */
+const takenForCustom = `request to convert CR to an invalid group/version: ${scaleVersion}`;
+
 /** @throws ApiError 400, 403, 404, 409, 422, 500 */
 export async function applyScale(context: RequestContext, registry: RegistryContext, request: ApplyRequest): Promise<void> {
   const { kind, schema } = scaleKind(context);
-  const applied = { apiVersion: scaleVersion, kind, schema, context: scaleContext() };
+  const unconvertible = context.resolved?.resource.definition.custom ? takenForCustom : undefined;
+  const applied = { apiVersion: scaleVersion, kind, schema, context: scaleContext(), unconvertible };
   const next = (current: () => KubeObject): KubeObject => applyBody(registry, request, applied, current());
   sendScale(context, await updateScale(registry, { ...request, isPatch: true, tracksManagers: false, next }));
 }

@@ -4,7 +4,7 @@
  * Source: structured-merge-diff's compare; KEP-555.
  */
 import type { List, Struct, Type } from "../schema/schema.ts";
-import { equalValues } from "./equal.ts";
+import { equalShown, shownOf, type Written } from "./equal.ts";
 import { fieldElement } from "./fields-v1.ts";
 import { itemsByElement, storedElement } from "./items.ts";
 import { emptySet, isEmpty, type PathSet, PathSetBuilder, recursiveDifference, union } from "./set.ts";
@@ -24,10 +24,10 @@ const unchanged: Comparison = { added: emptySet, removed: emptySet, modified: em
  * @param left before @param right after, both whole objects as decoding by the schema leaves them: absent fields count as Go's zero values
  * @throws TypedError beyond `depthMax` levels
  */
-export function compare(left: PlainMap, right: PlainMap, schema: Struct): Comparison {
+export function compare(left: PlainMap, right: PlainMap, schema: Struct, written?: Written): Comparison {
   if (left === right) return unchanged;
-  const root = new Place(undefined, "");
-  if (schema.atomic) compareLeaf(left, right, root);
+  const root = new Place(undefined, "", written);
+  if (schema.atomic) compareLeaf(left, right, schema, root);
   else compareMaps(left, right, schema, root);
   return root.comparison();
 }
@@ -54,12 +54,14 @@ export function changedFields({ added, modified }: Comparison): PathSet {
 /** Where the walk is. Sets are made from here up when there is something to put into them. */
 class Place {
   readonly depth: number;
+  readonly written: Written;
   readonly #parent: Place | undefined;
   readonly #element: string;
   readonly #builders: { [change in Change]?: PathSetBuilder } = {};
 
-  constructor(parent: Place | undefined, element: string) {
+  constructor(parent: Place | undefined, element: string, written = parent?.written) {
     this.depth = parent === undefined ? 0 : parent.depth + 1;
+    this.written = written;
     checkDepth(this.depth);
     this.#parent = parent;
     this.#element = element;
@@ -88,14 +90,14 @@ class Place {
 function walk(left: unknown, right: unknown, type: Type, parent: Place, element: string): void {
   if (left === right) return;
   const at = new Place(parent, element);
-  if (looksScalar(left) && looksScalar(right)) return compareLeaf(left, right, at);
+  if (looksScalar(left) && looksScalar(right)) return compareLeaf(left, right, type, at);
   if (type.kind === "any" && left !== undefined && right !== undefined && isMap(left) !== isMap(right)) return compareUnlike(left, right, type, at);
   const seen = granular(type, left ?? right) ?? granular(type, right);
-  if (seen === undefined) return compareLeaf(left, right, at);
+  if (seen === undefined) return compareLeaf(left, right, type, at);
   const isList = seen.form === "list";
   const before = isList ? listOf(left) : mapOf(left);
   const after = isList ? listOf(right) : mapOf(right);
-  if (isNothing(before) && isNothing(after)) return compareLeaf(left, right, at);
+  if (isNothing(before) && isNothing(after)) return compareLeaf(left, right, type, at);
   if (isList) compareLists((before ?? []) as readonly unknown[], (after ?? []) as readonly unknown[], seen.type, at);
   else compareMaps(before as PlainMap | undefined, after as PlainMap | undefined, seen.type, at);
   if (left === undefined) at.note("added");
@@ -123,10 +125,10 @@ function compareUnlike(left: unknown, right: unknown, type: Type, at: Place): vo
   if ((before === undefined && left !== null) || (after === undefined && right !== null) || isNothing(before ?? after)) at.note("modified");
 }
 
-function compareLeaf(left: unknown, right: unknown, at: Place): void {
+function compareLeaf(left: unknown, right: unknown, type: Type, at: Place): void {
   if (left === undefined) at.note("added");
   else if (right === undefined) at.note("removed");
-  else if (!equalValues(left, right, at.depth)) at.note("modified");
+  else if (!equalShown(left, right, type, at.written, at.depth)) at.note("modified");
 }
 
 function compareMaps(left: PlainMap | undefined, right: PlainMap | undefined, type: MapLike, at: Place): void {
@@ -137,22 +139,25 @@ function compareMaps(left: PlainMap | undefined, right: PlainMap | undefined, ty
     const before = fieldOf(left, name);
     if (before === after) continue;
     const field = type.byName.get(name);
-    if (field !== undefined) walk(shown(field, before), shown(field, after), field.type, at, fieldElement(name));
+    if (field !== undefined)
+      walk(shownOf("left", field, before, at.written), shownOf("right", field, after, at.written), field.type, at, fieldElement(name));
     else if (type.preserveUnknown) walk(before, after, deduced, at, fieldElement(name));
   }
   for (const name in left) {
     if (Object.hasOwn(right, name) || left[name] === undefined) continue;
     const field = type.byName.get(name);
-    if (field !== undefined) walk(shown(field, left[name]), shown(field, undefined), field.type, at, fieldElement(name));
+    if (field !== undefined) walk(shownOf("left", field, left[name], at.written), shown(field, undefined), field.type, at, fieldElement(name));
     else if (type.preserveUnknown) walk(left[name], undefined, deduced, at, fieldElement(name));
   }
 }
 
-/** A struct that comes or goes does so with all that Go shows of it. */
+/** A struct that comes or goes does so with all that Go shows of it, or with what was written. */
 function compareWholeStruct(left: PlainMap | undefined, right: PlainMap | undefined, type: Struct, at: Place): void {
   const value = (left ?? right) as PlainMap;
+  const isWritten = at.written === (left === undefined ? "right" : "left");
   for (const field of type.fields) {
-    const part = shown(field, fieldOf(value, field.name));
+    const given = fieldOf(value, field.name);
+    const part = isWritten ? given : shown(field, given);
     if (part !== undefined) walkOneSide(part, left !== undefined, field.type, at, field.name);
   }
   if (!type.preserveUnknown) return;
@@ -191,7 +196,7 @@ function compareItems(left: readonly unknown[], right: readonly unknown[], type:
   }
   const at = new Place(parent, element);
   if (left.length > 1 && right.length > 1) {
-    if (!equalValues(left, right, at.depth)) at.note("modified");
+    if (!equalShown(left, right, type, at.written, at.depth)) at.note("modified");
   } else if (left.length > 1) {
     if (right.length === 1) walk(undefined, right[0], type.items, parent, element);
     at.note("removed");

@@ -137,11 +137,20 @@ function formatElement(element: string): string {
       return `.${text}`;
     case "k":
       return `[${Object.entries(JSON.parse(text) as Record<string, unknown>)
-        .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+        .map(([name, value]) => `${name}=${formatValue(value)}`)
         .join(",")}]`;
     case "v":
       return `[=${text}]`;
     default:
       return `[${text}]`;
   }
+}
+
+/** Values that no key should have are told as upstream tells them. */
+function formatValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formatValue).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  return Object.entries(value)
+    .map(([name, part]) => `${name}=${formatValue(part)}`)
+    .join("");
 }

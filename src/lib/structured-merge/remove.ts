@@ -5,9 +5,9 @@ import { storedElement } from "./items.ts";
 import { below, isEmpty, type PathNode, type PathSet } from "./set.ts";
 import { checkDepth, copyMap, fieldType, granular, isEmptyMap, isMap, type MapLike, type PlainMap, setMember } from "./typed.ts";
 
-/** @returns the object without the paths of the set; itself when it has none of them. Maps and lists that are left empty go too. */
+/** @returns the object without the paths of the set; itself when it has none of them. Maps and lists that are not in the set stay, if empty. */
 export function removeItems(value: PlainMap, set: PathSet, schema: Struct): PlainMap {
-  return (without(value, set, schema, 0) ?? {}) as PlainMap;
+  return without(value, set, schema, 0) as PlainMap;
 }
 
 /** @returns the object with the paths of the set only; a map or list that is in the set, and nothing of its content, is empty there */
@@ -21,11 +21,12 @@ function without(value: unknown, set: PathSet, type: Type, depth: number): unkno
   const seen = granular(type, value);
   if (seen?.form === "map" && isMap(value)) return mapWithout(value, set, seen.type, depth);
   if (seen?.form === "list" && Array.isArray(value)) return listWithout(value, set, seen.type, depth);
-  // The set looks into what is a whole now: it goes as a whole.
-  return typeof value === "object" && set.children.size > 0 ? undefined : value;
+  // The set looks into what is a whole now: all of it goes.
+  if (typeof value !== "object" || value === null || set.children.size === 0) return value;
+  return Array.isArray(value) ? [] : {};
 }
 
-function mapWithout(value: PlainMap, set: PathSet, type: MapLike, depth: number): PlainMap | undefined {
+function mapWithout(value: PlainMap, set: PathSet, type: MapLike, depth: number): PlainMap {
   let result = value;
   for (const name in value) {
     const inside = set.children.get(fieldElement(name));
@@ -36,10 +37,10 @@ function mapWithout(value: PlainMap, set: PathSet, type: MapLike, depth: number)
     if (rest === undefined) delete result[name];
     else setMember(result, name, rest);
   }
-  return result !== value && isEmptyMap(result) ? undefined : result;
+  return result;
 }
 
-function listWithout(value: readonly unknown[], set: PathSet, type: List, depth: number): readonly unknown[] | undefined {
+function listWithout(value: readonly unknown[], set: PathSet, type: List, depth: number): readonly unknown[] {
   const result: unknown[] = [];
   let isSame = true;
   for (const [index, item] of value.entries()) {
@@ -52,8 +53,7 @@ function listWithout(value: readonly unknown[], set: PathSet, type: List, depth:
     if (rest !== item) isSame = false;
     if (rest !== undefined) result.push(rest);
   }
-  if (isSame) return value;
-  return result.length === 0 ? undefined : result;
+  return isSame ? value : result;
 }
 
 /** @param set not empty */

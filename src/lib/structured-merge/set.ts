@@ -159,10 +159,16 @@ export function leaves(set: PathSet): PathSet {
   return node(set.member && children.size === 0, children);
 }
 
-/** Every path of the set, in the order FieldsV1 writes them. */
-export function* paths(set: PathSet, prefix: readonly string[] = []): Generator<readonly string[]> {
-  if (set.member) yield prefix;
-  for (const element of sortedElements(set)) yield* paths(set.children.get(element) as PathNode, [...prefix, element]);
+/** Every path of the set: those that end at a level before those that go on there, each in the order FieldsV1 writes them. */
+export function* paths(set: PathSet): Generator<readonly string[]> {
+  if (set.member) yield [];
+  yield* pathsBelow(set, []);
+}
+
+function* pathsBelow(set: PathSet, prefix: readonly string[]): Generator<readonly string[]> {
+  const elements = sortedElements(set);
+  for (const element of elements) if ((set.children.get(element) as PathNode).member) yield [...prefix, element];
+  for (const element of elements) yield* pathsBelow(set.children.get(element) as PathNode, [...prefix, element]);
 }
 
 export function countPaths(set: PathSet): number {
@@ -175,7 +181,11 @@ const kindOrder: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };
 
 /** Fields by name, then keys and values, numbers among them by size, then indices. */
 export function sortedElements(set: PathSet): string[] {
-  const elements = [...set.children.keys()];
+  return sortElements([...set.children.keys()]);
+}
+
+/** The same for any elements. @param elements sorted in place */
+export function sortElements(elements: string[]): string[] {
   if (elements.length < 2) return elements;
   return elements.some(holdsNumber) ? sortedByContent(elements) : elements.sort(byKindAndText);
 }

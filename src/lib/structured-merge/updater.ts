@@ -4,14 +4,14 @@
  */
 import type { Struct } from "../schema/schema.ts";
 import { type Comparison, changedFields, compare, isUnchanged, withoutFields } from "./compare.ts";
-import { equalValues } from "./equal.ts";
+import { equalShown } from "./equal.ts";
 import { fieldSetOf } from "./field-set.ts";
 import { merge } from "./merge.ts";
 import { named } from "./named.ts";
 import { reconcile } from "./reconcile.ts";
 import { removeItems } from "./remove.ts";
 import { difference, emptySet, intersection, isEmpty, type PathSet, recursiveDifference, union } from "./set.ts";
-import type { PlainMap } from "./typed.ts";
+import { type PlainMap, TypedError } from "./typed.ts";
 
 export interface ManagedSet {
   readonly set: PathSet;
@@ -30,9 +30,9 @@ export interface Versioned {
 
 /** What the merge must know of the kind. */
 export interface MergeContext {
-  /** @returns undefined when the version is no longer known; its managers then lose their claims */
+  /** @returns undefined when the version is no longer known; its managers then lose their claims. What it throws ends the write. */
   schemaOf(version: string): Struct | undefined;
-  /** The object at another version. */
+  /** The object at another version. @throws TypedError when it cannot be said who owns what of it */
   convert(object: PlainMap, from: string, to: string): PlainMap;
   /** Fields that nobody may own at that version (status in the main resource, and the like). */
   ignored(version: string): PathSet;
@@ -57,11 +57,11 @@ export class ApplyConflict extends Error {
  * @param live empty for a create
  * @returns the managers after it: what changed is this manager's alone, who has nothing left is gone. When nothing changed, and no set is
  *   outdated, every entry is the same object as before.
- * @throws TypedError beyond `depthMax` levels
+ * @throws TypedError beyond `depthMax` levels, and where an object cannot be converted
  */
 export function updateManagers(context: MergeContext, live: Versioned, next: Versioned, managers: Managers, manager: string): Managers {
-  const known = reconciled(context, managers);
-  const { managers: rest, comparison } = takeOver(context, live, next, known, manager, true);
+  const known = reconciled(context, live, managers);
+  const { managers: rest, comparison } = takeOver(context, live, next, known, manager, { force: true, isApply: false });
   const before = rest.get(manager);
   const mine = difference(before?.set ?? emptySet, comparison.removed);
   const owned = recursiveDifference(union(mine, changedFields(comparison)), context.ignored(next.version));
@@ -89,24 +89,29 @@ export function applyIntent(
   options: { readonly force: boolean },
 ): { object: PlainMap; managers: Managers } {
   const schema = context.schemaOf(intent.version) as Struct;
-  const known = reconciled(context, managers);
+  const known = reconciled(context, live, managers);
   const last = known.get(manager);
   const owned = recursiveDifference(fieldSetOf(intent.object, schema), context.ignored(intent.version));
   const result = new Map(known);
   result.set(manager, { set: owned, version: intent.version, applied: true });
   const whole = context.convert(live.object, live.version, intent.version);
   const merged = merge(whole, intent.object, schema);
-  const pruned = prune(context, { object: merged, version: intent.version }, result, last);
-  const object = pruned !== whole && equalValues(pruned, whole) ? whole : pruned;
-  const taken = takeOver(context, live, { object, version: intent.version }, result, manager, options.force);
+  const pruned = about("failed to prune fields", () => prune(context, { object: merged, version: intent.version }, result, last));
+  const object = pruned !== whole && equalShown(whole, pruned, schema, "right") ? whole : pruned;
+  const taken = takeOver(context, live, { object, version: intent.version }, result, manager, { force: options.force, isApply: true });
   return { object, managers: taken.managers };
 }
 
 /** Sets that were written under another schema of the same version, as this one has them. Versions that are no more lose their managers. */
-function reconciled(context: MergeContext, managers: Managers): Managers {
+function reconciled(context: MergeContext, live: Versioned, managers: Managers): Managers {
   let result: Map<string, ManagedSet> | undefined;
+  const tried = new Set([live.version]);
   for (const [manager, owned] of managers) {
     const schema = context.schemaOf(owned.version);
+    if (schema !== undefined && !tried.has(owned.version)) {
+      tried.add(owned.version);
+      context.convert(live.object, live.version, owned.version); // Before anything else is looked at: what it throws is told as it is.
+    }
     const set = schema && reconcile(owned.set, schema);
     if (set === owned.set) continue;
     result ??= new Map(managers);
@@ -123,9 +128,9 @@ function takeOver(
   next: Versioned,
   managers: Managers,
   manager: string,
-  force: boolean,
+  { force, isApply }: { readonly force: boolean; readonly isApply: boolean },
 ): { managers: Managers; comparison: Comparison } {
-  const compareAt = comparer(context, live, next);
+  const compareAt = comparer(context, live, next, isApply);
   const conflicts: ManagerConflict[] = [];
   let result: Map<string, ManagedSet> | undefined;
   for (const [other, owned] of managers) {
@@ -151,20 +156,34 @@ interface Changes {
   readonly changed: PathSet;
 }
 
-/** Compares at a version, once. Changes of what nobody may own are none: they will be put back. */
-function comparer(context: MergeContext, live: Versioned, next: Versioned): (version: string) => Changes {
+/**
+ * Compares at a version, once. Changes of what nobody may own are none: they will be put back.
+ * @param isApply whether the next object has what an intent says as it was written
+ */
+function comparer(context: MergeContext, live: Versioned, next: Versioned, isApply: boolean): (version: string) => Changes {
   const byVersion = new Map<string, Changes>();
   return (version) => {
     let changes = byVersion.get(version);
     if (changes === undefined) {
       const before = context.convert(live.object, live.version, version);
-      const after = context.convert(next.object, next.version, version);
-      const whole = withoutFields(compare(before, after, context.schemaOf(version) as Struct), context.ignored(version));
+      const after = about("failed to convert new object", () => context.convert(next.object, next.version, version));
+      const written = isApply && version === next.version ? "right" : undefined;
+      const whole = withoutFields(compare(before, after, context.schemaOf(version) as Struct, written), context.ignored(version));
       changes = { whole, changed: changedFields(whole) };
       byVersion.set(version, changes);
     }
     return changes;
   };
+}
+
+/** Says what was being done when a value did not fit. */
+function about<T>(what: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof TypedError) throw new TypedError(`${what}: ${error.message}`);
+    throw error;
+  }
 }
 
 function afterChanges(set: PathSet, { whole, changed }: Changes): { taken: PathSet; left: PathSet } {
@@ -181,7 +200,8 @@ function prune(context: MergeContext, merged: Versioned, managers: Managers, las
   if (last === undefined || isOwned(last, managers)) return merged.object;
   const { version } = last;
   const schema = context.schemaOf(version) as Struct;
-  const whole: Versioned = { object: context.convert(merged.object, merged.version, version), version };
+  const converting = "failed to convert merged object to last applied version";
+  const whole: Versioned = { object: about(converting, () => context.convert(merged.object, merged.version, version)), version };
   const lastNamed = named(last.set, schema);
   const bare: Versioned = { object: removeItems(whole.object, lastNamed, schema), version };
   const withOwned = addBackOwned(context, whole, bare, managers);
@@ -204,8 +224,10 @@ function addBackOwned(context: MergeContext, merged: Versioned, bare: Versioned,
   let result = bare;
   for (const version of versions) {
     const schema = context.schemaOf(version) as Struct;
-    const whole = context.convert(merged.object, merged.version, version);
-    const rest = context.convert(result.object, result.version, version);
+    const convert = (what: string, { object, version: from }: Versioned): PlainMap =>
+      about(`failed add back owned items: failed to convert ${what} object at version ${version}`, () => context.convert(object, from, version));
+    const whole = convert("merged", merged);
+    const rest = convert("pruned", result);
     const gone = difference(difference(present(whole, schema), present(rest, schema)), named(owned.get(version) as PathSet, schema));
     result = { object: removeItems(whole, gone, schema), version };
   }
@@ -215,7 +237,8 @@ function addBackOwned(context: MergeContext, merged: Versioned, bare: Versioned,
 /** What was removed along with a parent, and was not this manager's, comes back. */
 function addBackDangling(context: MergeContext, merged: Versioned, pruned: Versioned, lastNamed: PathSet): PlainMap {
   const schema = context.schemaOf(merged.version) as Struct;
-  const rest = context.convert(pruned.object, pruned.version, merged.version);
+  const converting = "failed add back dangling items: failed to convert pruned object to last applied version";
+  const rest = about(converting, () => context.convert(pruned.object, pruned.version, merged.version));
   const gone = intersection(difference(present(merged.object, schema), present(rest, schema)), lastNamed);
   return removeItems(merged.object, gone, schema);
 }

@@ -3,7 +3,6 @@
 import { formatTime } from "../../api/clock.ts";
 import { badRequest, plainError } from "../../api/errors.ts";
 import { type KubeObject, parseGroupVersion } from "../../api/object.ts";
-import { identical } from "../../lib/json/values.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import { ApplyConflict, applyIntent, type Managers, type MergeContext, type Versioned } from "../../lib/structured-merge/updater.ts";
@@ -31,6 +30,8 @@ export interface AppliedKind {
   readonly kind: string;
   readonly schema: Struct;
   readonly context: MergeContext;
+  /** Why no object of the kind, merged or empty, becomes one of its version; undefined where they do. */
+  readonly unconvertible?: string | undefined;
 }
 
 /** Whom the fields belong to that were there before anybody applied anything. */
@@ -47,14 +48,18 @@ export function mergeIntent(kind: AppliedKind, live: KubeObject | undefined, int
   const managed = readManaged(live);
   const present: Versioned = { object: live === undefined ? {} : withoutManagedFields(live), version: apiVersion };
   const { subresource } = intent;
-  if (managed.sets.size === 0 && live !== undefined) checkLive(kind, live);
+  if (managed.sets.size === 0 && live !== undefined) checkClaimable(kind, live);
   const before = managed.sets.size === 0 ? claimAll(kind, present, managed, intent) : managed;
   checkIntent(kind, intent.value);
   const id = managerId({ manager: intent.manager, operation: "Apply", apiVersion, subresource });
   const { object, managers } = mergeOver(kind, present, before.sets, id, intent);
   const sets = new Map(managers);
   stripUnmanaged(sets, id);
-  const changed = !identical(object, present.object);
+  const changed = object !== present.object;
+  if (changed && kind.unconvertible !== undefined) {
+    const { metadata } = intent.value as unknown as KubeObject;
+    throw plainError(`failed to convert new object (${describeObject(kind, metadata)}) to proper version: ${kind.unconvertible}`);
+  }
   const merged = object as KubeObject;
   merged.metadata ??= {};
   const times = changed ? new Map(before.times).set(id, formatTime(intent.now)) : before.times;
@@ -70,6 +75,7 @@ function mergeOver(kind: AppliedKind, live: Versioned, managers: Managers, id: s
   try {
     return applyIntent(context, live, wanted, managers, id, { force: intent.force });
   } catch (error) {
+    if (error instanceof TypedError) throw plainError(error.message);
     if (!(error instanceof ApplyConflict)) throw error;
     const conflicts = intent.manager === annotatingManager ? unexplained(error.conflicts, live, schema) : error.conflicts;
     if (conflicts.length > 0) throw applyConflict(conflicts);
@@ -97,7 +103,11 @@ function readManaged(live: KubeObject | undefined): Managed {
 }
 
 /** What validation has let pass cannot be claimed (see `isTyped` in track.ts). @throws ApiError 500 */
-function checkLive(kind: AppliedKind, { metadata, ...fields }: KubeObject): void {
+function checkClaimable(kind: AppliedKind, { metadata, ...fields }: KubeObject): void {
+  if (kind.unconvertible !== undefined) {
+    const what = `failed to convert live object (/; ${describeKind(kind)}) to proper version`;
+    throw plainError(`failed to create manager for existing fields: ${what}: ${kind.unconvertible}`);
+  }
   if (kind.schema.custom === undefined || hasTypes(fields, kind.schema)) return;
   try {
     validateIntent(fields, kind.schema);
@@ -126,7 +136,11 @@ function checkIntent(kind: AppliedKind, value: PlainMap): void {
 }
 
 /** `n/a; /v1, Kind=ConfigMap`, as upstream's messages name what is applied. */
-export function describeObject({ apiVersion, kind }: AppliedKind, metadata: KubeObject["metadata"] | null | undefined): string {
+export function describeObject(kind: AppliedKind, metadata: KubeObject["metadata"] | null | undefined): string {
+  return `${text(metadata?.namespace)}/${text(metadata?.name)}; ${describeKind(kind)}`;
+}
+
+function describeKind({ apiVersion, kind }: AppliedKind): string {
   const { group, version } = parseGroupVersion(apiVersion) as { group: string; version: string };
-  return `${text(metadata?.namespace)}/${text(metadata?.name)}; ${group}/${version}, Kind=${kind}`;
+  return `${group}/${version}, Kind=${kind}`;
 }

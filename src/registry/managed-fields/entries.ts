@@ -25,7 +25,7 @@ export interface Managed {
   readonly read: ReadonlyMap<string, ReadEntry>;
 }
 
-interface ReadEntry {
+export interface ReadEntry {
   readonly set: PathSet;
   readonly fieldsV1: Record<string, unknown>;
 }
@@ -35,13 +35,15 @@ export const nobody: Managed = { sets: new Map(), times: new Map(), read: new Ma
 /** Entries that are no managed fields. The text is upstream's. */
 export class ManagedFieldsError extends Error {}
 
+/** As upstream writes it, for managers are put in its order: JSON without what is empty. */
 export function managerId({ manager, operation, apiVersion, subresource }: ManagerInfo): string {
-  return JSON.stringify([manager, operation, operation === "Apply" ? "" : apiVersion, subresource]);
+  const given = (text: string): string | undefined => (text === "" ? undefined : text);
+  const version = operation === "Apply" ? undefined : given(apiVersion);
+  return JSON.stringify({ manager: given(manager), operation, apiVersion: version, subresource: given(subresource) });
 }
 
 export function managerInfo(id: string): ManagerInfo {
-  const [manager, operation, apiVersion, subresource] = JSON.parse(id) as [string, "Apply" | "Update", string, string];
-  return { manager, operation, apiVersion, subresource };
+  return { manager: "", apiVersion: "", subresource: "", ...(JSON.parse(id) as Partial<ManagerInfo> & Pick<ManagerInfo, "operation">) };
 }
 
 /** @throws ManagedFieldsError */
@@ -59,6 +61,7 @@ export function decodeManaged(entries: readonly ManagedFieldsEntry[] = []): Mana
     sets.set(id, { set, version: apiVersion, applied: operation === "Apply" });
     read.set(id, { set, fieldsV1 });
     if (time !== undefined) times.set(id, time);
+    else times.delete(id);
   }
   return { sets, times, read };
 }

@@ -36,7 +36,8 @@ function lastApplied({ object, version }: Versioned, schema: Struct): PathSet | 
   if (intent === undefined || intent.apiVersion !== version) return undefined;
   try {
     validateIntent(intent, schema);
-    const { modified, added, removed } = compare(intent, object, schema);
+    validateIntent(object, schema); // Upstream tolerates no duplicates of the live object's here.
+    const { modified, added, removed } = compare(intent, object, schema, "left");
     return difference(fieldSetOf(intent, schema), union(union(modified, added), removed));
   } catch (error) {
     if (error instanceof TypedError) return undefined;

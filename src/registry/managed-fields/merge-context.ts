@@ -1,10 +1,12 @@
 /** What the merge must know of a resource: its schemas and conversions by apiVersion, and what nobody may own. Source: resource-api §4.11. */
 import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../../api/object.ts";
 import { cloneJson } from "../../lib/json/values.ts";
+import type { Struct } from "../../lib/schema/schema.ts";
 import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
 import { emptySet, type PathSet, pathSetOf } from "../../lib/structured-merge/set.ts";
-import type { PlainMap } from "../../lib/structured-merge/typed.ts";
+import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import type { MergeContext } from "../../lib/structured-merge/updater.ts";
+import { validateIntent } from "../../lib/structured-merge/validate.ts";
 import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import type { Catalog, Resolved, Resource, ServedVersion } from "../../resource/contract.ts";
 import type { KnownConversions } from "./known-conversions.ts";
@@ -14,23 +16,39 @@ import { scaleVersion } from "./scale.ts";
  * @param subresource empty for the main resource
  * @param known where somebody else converts versions, as `withConversions` gives it
  */
-export function mergeContext(catalog: Catalog, { resource }: Resolved, subresource: string, known?: KnownConversions): MergeContext {
+export function mergeContext(catalog: Catalog, target: Resolved, subresource: string, known?: KnownConversions): MergeContext {
+  const { resource } = target;
+  const asked = requestVersion(target);
   const ignored = resetFields(resource, subresource);
   return {
-    schemaOf: (apiVersion) => findVersion(catalog, resource, apiVersion)?.schema,
+    schemaOf(apiVersion) {
+      if (parseGroupVersion(apiVersion) === undefined) throw new TypedError(`unexpected GroupVersion string: ${apiVersion}`);
+      const version = findVersion(catalog, resource, apiVersion);
+      if (version === undefined && resource.definition.custom) {
+        throw new TypedError(`request to convert CR to an invalid group/version: ${apiVersion}`);
+      }
+      return version?.schema;
+    },
     convert(object, from, to) {
       if (from === to) return object;
-      if (known !== undefined) return known.convert(object, from, to);
-      const source = findVersion(catalog, resource, from);
-      const target = findVersion(catalog, resource, to);
-      if (source?.conversion === undefined && target?.conversion === undefined) return object;
-      const copy = cloneJson(object) as KubeObject;
-      copy.metadata ??= {};
-      const stored = source?.conversion?.toStorage(copy) ?? copy;
-      return (target?.conversion?.fromStorage(stored) ?? stored) as PlainMap;
+      const converted = convert(object, from, to);
+      validateIntent(converted, findVersion(catalog, resource, to)?.schema as Struct); // Upstream tolerates no duplicates here.
+      return converted;
     },
-    ignored: () => ignored,
+    ignored: (apiVersion) => (apiVersion === asked || !resource.definition.custom ? ignored : emptySet),
   };
+
+  function convert(object: PlainMap, from: string, to: string): PlainMap {
+    if (known !== undefined) return known.convert(object, from, to);
+    if (resource.definition.custom) return { ...object, apiVersion: to }; // What the other version does not know does not fit then.
+    const source = findVersion(catalog, resource, from);
+    const target = findVersion(catalog, resource, to);
+    if (source?.conversion === undefined && target?.conversion === undefined) return object;
+    const copy = cloneJson(object) as KubeObject;
+    copy.metadata ??= {};
+    const stored = source?.conversion?.toStorage(copy) ?? copy;
+    return (target?.conversion?.fromStorage(stored) ?? stored) as PlainMap;
+  }
 }
 
 /** Any version of the definition, served or not, or of another group that keeps the same objects (events). */

@@ -6,7 +6,7 @@ import type { ManagedFieldsEntry } from "../../api/object.ts";
 import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
 import { difference, has, isEmpty, pathSetOf } from "../../lib/structured-merge/set.ts";
 import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
-import { decodeManaged, encodeManaged, managerId, managerInfo } from "./entries.ts";
+import { decodeManaged, encodeManaged } from "./entries.ts";
 
 export const scaleVersion = "autoscaling/v1";
 
@@ -14,8 +14,8 @@ export const scaleVersion = "autoscaling/v1";
 const replicasPath = ["spec", "replicas"].map(fieldElement);
 const replicas = pathSetOf([replicasPath]);
 
-/** Where an object has its replicas, by the version that its managers wrote it at; undefined for what has no scale. */
-export type ReplicasPaths = (apiVersion: string) => readonly string[] | undefined;
+/** Where an object has its replicas, by the version that its managers wrote it at: null where it has no scale, undefined for no version of its. */
+export type ReplicasPaths = (apiVersion: string) => readonly string[] | null | undefined;
 
 /** @throws ManagedFieldsError */
 export function scaleEntries(entries: readonly ManagedFieldsEntry[] | undefined, paths: ReplicasPaths): ManagedFieldsEntry[] | undefined {
@@ -26,16 +26,12 @@ export function scaleEntries(entries: readonly ManagedFieldsEntry[] | undefined,
 
 function owns({ set, version }: ManagedSet, paths: ReplicasPaths): boolean {
   const path = paths(version);
-  return path !== undefined && has(set, path.map(fieldElement));
-}
-
-/** Who updates a Scale is, in the object, who updated the object at its own version. */
-function parentId(id: string, version: string): string {
-  const info = managerInfo(id);
-  return managerId(info.operation === "Update" ? { ...info, apiVersion: version } : info);
+  return path !== undefined && path !== null && has(set, path.map(fieldElement));
 }
 
 /**
+ * An entry of an update is another one in the Scale, for its version is: whoever updated the replicas gets an entry for them alone, which has no time.
+ * So it is upstream, where the next to read such entries takes those of one manager for one, the last.
  * @param parent of the object as it was
  * @param scale of its Scale as it is to be
  * @param version of the object, in which those are written who own the replicas now
@@ -50,9 +46,10 @@ export function parentEntries(
   const pathSet = ({ version: at }: Pick<ManagedSet, "version">) => pathSetOf([(paths(at) ?? []).map(fieldElement)]);
   const before = decodeManaged(parent);
   const after = decodeManaged(scale);
-  const owners = new Map([...after.sets].filter(([, { set }]) => has(set, replicasPath)).map(([id, owned]) => [parentId(id, version), owned]));
+  const owners = new Map([...after.sets].filter(([, { set }]) => has(set, replicasPath)));
   const sets = new Map<string, ManagedSet>();
   for (const [id, owned] of before.sets) {
+    if (paths(owned.version) === undefined) continue;
     const keeps = !owns(owned, paths) || owners.delete(id);
     const left = keeps ? owned : { ...owned, set: difference(owned.set, pathSet(owned)) };
     if (!isEmpty(left.set)) sets.set(id, left);

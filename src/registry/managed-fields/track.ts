@@ -7,16 +7,19 @@ import type { KubeObject, ManagedFieldsEntry } from "../../api/object.ts";
 import { fieldManagerBytesMax, plainManager } from "../../api/validation/metadata.ts";
 import { isPrintable } from "../../lib/json/quote.ts";
 import { cloneJson, identical } from "../../lib/json/values.ts";
+import type { Struct } from "../../lib/schema/schema.ts";
+import { compare, withoutFields } from "../../lib/structured-merge/compare.ts";
 import { union } from "../../lib/structured-merge/set.ts";
-import type { PlainMap } from "../../lib/structured-merge/typed.ts";
+import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import { type ManagedSet, type MergeContext, updateManagers, type Versioned } from "../../lib/structured-merge/updater.ts";
 import { hasTypes } from "../../lib/structured-merge/validate.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RegistryContext, WriteRequest } from "../contract.ts";
 import { capManagers } from "./cap.ts";
-import { decodeManaged, encodeManaged, type Managed, ManagedFieldsError, managerId, nobody } from "./entries.ts";
+import { decodeManaged, encodeManaged, type Managed, ManagedFieldsError, type ManagerInfo, managerId, nobody, type ReadEntry } from "./entries.ts";
 import type { KnownConversions } from "./known-conversions.ts";
-import { mergeContext, requestVersion } from "./merge-context.ts";
+import { mergeContext, requestVersion, resetFields } from "./merge-context.ts";
+import { ownUpdate } from "./own-update.ts";
 import { scaleVersion } from "./scale.ts";
 import { stripUnmanaged } from "./unmanaged.ts";
 
@@ -36,15 +39,54 @@ export function trackManagedFields(
   old: KubeObject | undefined,
   known?: KnownConversions,
 ): void {
+  try {
+    setEntries(next, whereNobodyLoses(registry, request, next, old, known) ?? entriesAfter(registry, request, next, old, known));
+  } catch (error) {
+    if (!(error instanceof TypedError)) throw error;
+    setEntries(next, undefined); // As upstream: better nobody than somebody wrong.
+  }
+}
+
+function entriesAfter(
+  registry: RegistryContext,
+  request: WriteRequest,
+  next: KubeObject,
+  old: KubeObject | undefined,
+  known: KnownConversions | undefined,
+): ManagedFieldsEntry[] | undefined {
   const before = managedBefore(request, next, old);
   // Who cleared them wants none, until the next apply.
-  if (old !== undefined && before.sets.size === 0) return setEntries(next, undefined);
+  if (old !== undefined && before.sets.size === 0) return undefined;
   const { target, subresource } = request;
   const context = mergeContext(registry.catalog, target, subresource, known);
   const sent = atVersion(next, target);
-  if (!isTyped(target, context, sent)) return setEntries(next, undefined);
-  const managed = takenBy(registry, request, context, atVersion(old, target), sent, before);
-  setEntries(next, encodeManaged(capManagers(managed)));
+  if (!isTyped(target, context.schemaOf(sent.version), sent.object)) return undefined;
+  return encodeManaged(capManagers(takenBy(registry, request, context, atVersion(old, target), sent, before)));
+}
+
+/** As most updates are; told in a way that costs less. @returns undefined where somebody may lose something */
+function whereNobodyLoses(
+  registry: RegistryContext,
+  request: WriteRequest,
+  next: KubeObject,
+  old: KubeObject | undefined,
+  known: KnownConversions | undefined,
+): ManagedFieldsEntry[] | undefined {
+  const { target, subresource } = request;
+  const { schema, conversion } = target.version;
+  if (conversion !== undefined || known !== undefined || !isTyped(target, schema, next)) return undefined;
+  const sent = next.metadata.managedFields;
+  const entries = old?.metadata.managedFields;
+  if (old !== undefined && entries === undefined) return undefined;
+  if (subresource === "" && sent !== undefined && sent.length > 0 && !identical(sent, entries)) return undefined;
+  setEntries(next, entries); // The same on both sides is not looked into.
+  const changes = withoutFields(compare((old ?? {}) as PlainMap, next, schema), resetFields(target.resource, subresource));
+  setEntries(next, sent);
+  return ownUpdate(entries ?? [], writerOf(request, requestVersion(target)), changes, schema, formatTime(registry.clock.now()));
+}
+
+function writerOf(request: WriteRequest, apiVersion: string): ManagerInfo {
+  return { manager: managerName(request), operation: "Update", apiVersion, subresource: request.subresource };
 }
 
 /** The same for a Scale, whose object is written in its stead. @param live with the managed fields that the Scale shows */
@@ -60,9 +102,8 @@ export function trackScale(registry: RegistryContext, request: WriteRequest, nex
  * What validation does not look at, or lets pass, may be of another type than its schema says: a status that is put back, a list where bytes should be.
  * Upstream cannot say who manages such an object, and forgets all managers.
  */
-function isTyped({ resource: { definition } }: Resolved, context: MergeContext, { object, version }: Versioned): boolean {
-  const schema = definition.custom ? context.schemaOf(version) : undefined;
-  if (schema === undefined) return true;
+function isTyped({ resource: { definition } }: Resolved, schema: Struct | undefined, object: PlainMap): boolean {
+  if (schema === undefined || !definition.custom) return true;
   const { metadata: _, ...fields } = object;
   return hasTypes(fields, schema);
 }
@@ -75,8 +116,7 @@ function takenBy(
   next: Versioned,
   before: Managed,
 ): Managed {
-  const { subresource } = request;
-  const id = managerId({ manager: managerName(request), operation: "Update", apiVersion: next.version, subresource });
+  const id = managerId(writerOf(request, next.version));
   return takeOver(context, live, next, before, id, formatTime(registry.clock.now()));
 }
 
@@ -85,9 +125,9 @@ export function withoutManagedFields(object: KubeObject): PlainMap {
   return { ...object, metadata };
 }
 
-/** @param entries undefined for none */
+/** @param entries undefined or empty for none */
 export function setEntries({ metadata }: KubeObject, entries: ManagedFieldsEntry[] | undefined): void {
-  if (entries === undefined) delete metadata.managedFields;
+  if (entries === undefined || entries.length === 0) delete metadata.managedFields;
   else metadata.managedFields = entries;
 }
 
@@ -112,9 +152,20 @@ function managedBefore({ subresource }: WriteRequest, next: KubeObject, old: Kub
   if (subresource === "" && sent.length > 0) {
     if (isReset(sent)) return nobody;
     const managed = decodeOrNobody(sent);
-    if (managed.sets.size > 0) return managed;
+    if (managed.sets.size > 0) return { ...managed, read: knownTexts(managed, old?.metadata.managedFields) };
   }
   return decodeOrNobody(old?.metadata.managedFields);
+}
+
+/** What is sent back as it was is already written as we write it; whatever else a client sends may not be. */
+function knownTexts({ read }: Managed, old: readonly ManagedFieldsEntry[] = []): Managed["read"] {
+  const known = new Map<string, ReadEntry>();
+  for (const { manager = "", operation = "", apiVersion = "", subresource = "", fieldsV1 = {} } of old) {
+    const id = managerId({ manager, operation: operation as ManagerInfo["operation"], apiVersion, subresource });
+    const sent = read.get(id);
+    if (sent !== undefined && identical(sent.fieldsV1, fieldsV1)) known.set(id, { set: sent.set, fieldsV1 });
+  }
+  return known;
 }
 
 /** One empty entry. */
