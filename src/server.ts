@@ -6,6 +6,7 @@ import { createAdmission } from "./admission/chain.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { nodeRestriction } from "./admission/node-restriction/node-restriction.ts";
 import { chooseAdmissionPlugins } from "./admission/options.ts";
+import { priority } from "./admission/priority.ts";
 import { pooledRandom } from "./api/random.ts";
 import type { RuleChecker } from "./apis/apiextensions/rule-checker.ts";
 import { openServiceAddresses } from "./apis/core/service-addresses.ts";
@@ -104,6 +105,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
       ...[
         namespaceLifecycle(catalog),
         nodeRestriction({ catalog, authorize, enabled: gates.enabled }),
+        priority(catalog),
         ...certificatePlugins({ authorize, enabled: gates.enabled }),
       ].filter(({ name }) => plugins.names.has(name)),
       serviceAddresses,

@@ -2,20 +2,20 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chooseAdmissionPlugins } from "./options.ts";
 
-const certificates = ["CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest", "CertificateSubjectRestriction"];
-const both = ["NamespaceLifecycle", "NodeRestriction", ...certificates];
+const others = ["Priority", "CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest", "CertificateSubjectRestriction"];
+const both = ["NamespaceLifecycle", "NodeRestriction", ...others];
 const noEffect = (name: string): string => `enable-admission-plugins plugin "${name}" is not in this server and has no effect`;
 const missing = (name: string): string =>
-  `enable-admission-plugins plugin "${name}" is not in this server, which has NamespaceLifecycle, NodeRestriction, ${certificates.join(", ")}`;
+  `enable-admission-plugins plugin "${name}" is not in this server, which has NamespaceLifecycle, NodeRestriction, ${others.join(", ")}`;
 
 /** Plugins that run, or what is wrong. */
 const rows: [enable: string[], disable: string[], want: string[] | string, warnings?: string[]][] = [
-  [[], [], ["NamespaceLifecycle", ...certificates]],
+  [[], [], ["NamespaceLifecycle", ...others]],
   [["NodeRestriction"], [], both],
   [["NamespaceLifecycle", "NodeRestriction", "NodeRestriction"], [], both],
-  [[], ["NamespaceLifecycle"], certificates],
-  [[], ["NamespaceLifecycle", ...certificates], []],
-  [["NodeRestriction"], ["NamespaceLifecycle", "ServiceAccount", "AlwaysPullImages"], ["NodeRestriction", ...certificates]],
+  [[], ["NamespaceLifecycle"], others],
+  [[], ["NamespaceLifecycle", ...others], []],
+  [["NodeRestriction"], ["NamespaceLifecycle", "ServiceAccount", "AlwaysPullImages"], ["NodeRestriction", ...others]],
   [["ServiceAccount", "NodeRestriction", "ResourceQuota"], [], both, [noEffect("ServiceAccount"), noEffect("ResourceQuota")]],
   [["AlwaysPullImages"], [], missing("AlwaysPullImages")],
   [["nodeRestriction"], [], 'enable-admission-plugins plugin "nodeRestriction" is unknown'],

@@ -53,6 +53,7 @@ const upstreamPlugins: readonly (readonly [name: string, byDefault: "on" | "off"
 const presentPlugins: readonly string[] = [
   "NamespaceLifecycle",
   "NodeRestriction",
+  "Priority",
   "CertificateApproval",
   "CertificateSigning",
   "ClusterTrustBundleAttest",
