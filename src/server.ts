@@ -22,6 +22,7 @@ import { parseRuntimeConfig } from "./cli/runtime-config.ts";
 import { servingSetup } from "./cli/serving-setup.ts";
 import { clusterTrustController } from "./controllers/cluster-trust.ts";
 import { enabledControllers } from "./controllers/enabled.ts";
+import type { RequestContext } from "./http/contract.ts";
 import { openWatches } from "./http/endpoints/open-watches.ts";
 import { authorizationFilter } from "./http/filters/authorization.ts";
 import { compressionFilter } from "./http/filters/compression.ts";
@@ -34,8 +35,9 @@ import { json } from "./http/representation/json.ts";
 import { protobuf } from "./http/representation/protobuf.ts";
 import { yaml } from "./http/representation/yaml.ts";
 import { isWatchTarget } from "./http/request-info.ts";
+import { requestTimedOut } from "./http/request-timed-out.ts";
 import { sendError } from "./http/respond.ts";
-import { createServe, requestTimedOut } from "./http/serve.ts";
+import { createServe } from "./http/serve.ts";
 import { addressAt, type IpRange, parseIpRanges } from "./lib/ip-range/ip-range.ts";
 import { handshakeMetrics } from "./metrics/certificate-metrics.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
@@ -117,7 +119,8 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
 
   const state = { startedAt: clock.now(), booted: false, stopping: false };
   const watches = openWatches({ timeoutMinMs: options.minRequestTimeoutMs, counterOf: metrics.watches.counterOf, cutOff: metrics.watches.cutOff });
-  const open = openRequests({ clock, timeoutMs: options.requestTimeoutMs, expire: (context) => sendError(context, requestTimedOut(), logger) });
+  const timing = { clock, timeoutMs: options.requestTimeoutMs, expire: (context: RequestContext) => sendError(context, requestTimedOut(), logger) };
+  const open = openRequests(timing);
   closers.add(() => open.close());
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;
   const identity = await openIdentity(settings.identity, options, { registry, address, setup, metrics, closers });
@@ -126,7 +129,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
     filters: [
       metrics.requests.filter,
       ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
-      timeoutParameterFilter,
+      timeoutParameterFilter(timing),
       audit.filters?.authentication(identify) ?? identify,
       ...(audit.filters === undefined ? [] : [audit.filters.filter]),
       impersonationFilter(authorize, { constrained: gates.enabled("ConstrainedImpersonation"), observer: metrics.impersonation }),

@@ -89,7 +89,7 @@ export class AuditedExchange implements Exchange {
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
     const inner = this.#inner;
-    if (inner.closed || this.#isHeld) return inner.respond(status, headers, body);
+    if (inner.closed || inner.answered || this.#isHeld) return inner.respond(status, headers, body);
     const started = this.#listener.started(status);
     const completed = this.#listener.completed(status);
     if (started === undefined && completed === undefined) return inner.respond(status, headers, body);
@@ -100,7 +100,7 @@ export class AuditedExchange implements Exchange {
   }
 
   stream(status: number, headers: AnswerHeaders): BodyStream {
-    if (!this.#inner.closed) this.#listener.started(status);
+    if (!this.#inner.closed && !this.#inner.answered) this.#listener.started(status);
     return this.#auditedBody(this.#inner.stream(status, headers), status);
   }
 

@@ -26,9 +26,9 @@ export interface Exchange {
   readonly peerCertificate: PeerCertificate | undefined;
   /** Reads the body. @throws ApiError 413 beyond the limit, 400 when the client went away */
   body(bytesMax: number): Promise<Buffer>;
-  /** The whole answer at once; exactly once. `content-length` is added. */
+  /** The whole answer at once. `content-length` is added. What comes after an answer, since the request took too long, goes nowhere. */
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void;
-  /** An answer in pieces (lists, watches). */
+  /** An answer in pieces (lists, watches), on the same terms. */
   stream(status: number, headers: AnswerHeaders): BodyStream;
   /** There when the client wants to go on over a WebSocket and may; over HTTP/2 it never is. */
   readonly webSocket: WebSocketRequest | undefined;

@@ -13,6 +13,10 @@ export interface OpenRequests {
 
 const sweepMs = 1000;
 
+/** Upstream's writes may take no longer, whatever other requests may. */
+const writeTimeoutMs = 34_000;
+const writes: ReadonlySet<string> = new Set(["create", "update", "patch", "delete", "deletecollection"]);
+
 /**
  * @param timeoutMs how long a request may take that is no watch and no connection kept open
  * @param expire answers a request that took longer
@@ -23,10 +27,13 @@ export function openRequests(options: { clock: Clock; timeoutMs: number; expire:
   let cancelSweep = options.clock.after(sweepMs, sweep);
 
   function sweep(): void {
-    const before = options.clock.now() - options.timeoutMs;
+    const now = options.clock.now();
+    const shortest = Math.min(writeTimeoutMs, options.timeoutMs);
     for (const context of open) {
-      if (context.receivedAt > before) break; // The set keeps the order of arrival.
-      if (!isLongRunning(context.info) && !context.exchange.answered) options.expire(context);
+      if (context.receivedAt > now - shortest) break; // The set keeps the order of arrival.
+      const { info, receivedAt, exchange } = context;
+      const limit = info.isResourceRequest && writes.has(info.verb) ? shortest : options.timeoutMs;
+      if (receivedAt <= now - limit && !isLongRunning(info) && !exchange.answered) options.expire(context);
     }
     cancelSweep = options.clock.after(sweepMs, sweep);
   }

@@ -1,7 +1,6 @@
 /** The line a request walks: request info, filters, route, endpoint. Source: architecture, "The line a request walks". */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../api/clock.ts";
-import { type ApiError, timeout } from "../api/errors.ts";
 import type { Logger } from "../api/logger.ts";
 import type { UserInfo } from "../api/user.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -56,11 +55,6 @@ async function walk(context: MutableContext, parts: ServeParts, route: (path: st
   const handler = route(context.info.path);
   if (handler === undefined) return pathNotFound(context);
   return handler(context);
-}
-
-/** The answer to a request that took longer than it may. */
-export function requestTimedOut(): ApiError {
-  return timeout("request did not complete within the allotted timeout");
 }
 
 type MutableContext = { -readonly [K in keyof RequestContext]: RequestContext[K] };

@@ -80,6 +80,7 @@ export class Http1Exchange implements Exchange {
   }
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
+    if (this.answered) return; // It took too long, and was told so.
     this.status = status;
     if (this.closed) return;
     this.#dropRequest();
@@ -94,9 +95,10 @@ export class Http1Exchange implements Exchange {
   }
 
   stream(status: number, headers: AnswerHeaders): BodyStream {
-    this.status = status;
+    const isLate = this.answered;
+    if (!isLate) this.status = status;
     const response = this.#response;
-    if (!this.closed) {
+    if (!isLate && !this.closed) {
       this.#dropRequest();
       response.writeHead(status, headers);
       response.flushHeaders();

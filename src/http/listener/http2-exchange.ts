@@ -77,6 +77,7 @@ export class Http2Exchange implements Exchange {
   }
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
+    if (this.answered) return; // It took too long, and was told so.
     this.status = status;
     if (this.closed) return;
     const stream = this.#stream;
@@ -93,10 +94,11 @@ export class Http2Exchange implements Exchange {
   }
 
   stream(status: number, headers: AnswerHeaders): BodyStream {
-    this.status = status;
+    const isLate = this.answered;
+    if (!isLate) this.status = status;
     const stream = this.#stream;
     let aborted = false;
-    if (!this.closed) {
+    if (!isLate && !this.closed) {
       // The end is sent by hand, or an aborted answer would look complete.
       stream.respond({ ":status": status, ...headers }, { waitForTrailers: true });
       stream.once("wantTrailers", () => {

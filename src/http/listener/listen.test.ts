@@ -44,6 +44,11 @@ function answerer(streams: BodyStream[]): (exchange: Exchange) => void {
       return say(200, {});
     }
     if (pathname === "/unread") return say(403, {});
+    if (pathname === "/late") {
+      say(504, {});
+      exchange.stream(200, {}).write(Buffer.from("late"));
+      return say(200, { late: true });
+    }
     if (pathname === "/empty") return exchange.respond(204, {});
     if (pathname === "/watch") {
       const begin = (stream: BodyStream): void => {
@@ -204,6 +209,7 @@ for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
       ["a body far over the limit", "/body", Buffer.alloc(8 << 20, "x"), 413, /Request entity too large: limit is 1000/],
       ["a body nobody reads", "/unread", Buffer.alloc(200_000, "x"), 403, /\{\}/],
       ["an answer without a body", "/empty", undefined, 204, /^$/],
+      ["an answer after an answer", "/late", undefined, 504, /^\{\}$/],
     ];
     for (const [what, path, body, status, text] of bodyRows) {
       test(what, async () => {

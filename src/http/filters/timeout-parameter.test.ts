@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ApiError } from "../../api/errors.ts";
+import { manualClock } from "../../testing/manual-clock.ts";
+import type { Exchange, RequestContext } from "../contract.ts";
+import { openRequests } from "../open-requests.ts";
+import { requestInfo } from "../request-info.ts";
+import { timeoutParameterFilter } from "./timeout-parameter.ts";
+
+const timeoutMs = 60_000;
+
+/** A request that arrived so long ago, and when it is answered with a timeout; undefined: not within a day. */
+const rows: readonly (readonly [request: string, waitedMs: number, expiresMs: number | undefined | "refused"])[] = [
+  ["GET /api/v1/nodes", 0, undefined],
+  ["GET /api/v1/nodes?timeout=", 0, undefined],
+  ["GET /api/v1/nodes?timeout=0s", 0, undefined],
+  ["GET /api/v1/nodes?timeout=-5s", 0, undefined],
+  ["GET /api/v1/nodes?timeout=60s", 0, undefined],
+  ["GET /api/v1/nodes?timeout=9999999h", 0, "refused"],
+  ["GET /api/v1/nodes?timeout=1500ms", 0, 1500],
+  ["GET /api/v1/nodes?timeout=1500ms", 400, 1100],
+  ["GET /version?timeout=2s", 0, 2000],
+  ["GET /api/v1/nodes?watch=1&timeout=1s", 0, undefined],
+  ["POST /api/v1/nodes?timeout=1ns", 0, "refused"],
+  ["POST /api/v1/nodes?timeout=5s", 5000, "refused"],
+  ["POST /api/v1/nodes?timeout=x", 0, "refused"],
+];
+
+function contextOf(request: string, receivedAt: number): { context: RequestContext; close: () => void; answer: () => void } {
+  const [method = "", target = ""] = request.split(" ");
+  const closing: (() => void)[] = [];
+  const exchange = { answered: false, onClose: (run: () => void) => void closing.push(run) };
+  const context = { exchange: exchange as Partial<Exchange>, info: requestInfo(method, target), receivedAt } as RequestContext;
+  return {
+    context,
+    close: () => closing.forEach((run) => void run()),
+    answer() {
+      exchange.answered = true;
+    },
+  };
+}
+
+for (const [request, waitedMs, want] of rows) {
+  test(`${request}, ${waitedMs} ms later`, () => {
+    const clock = manualClock();
+    let expired: number | undefined;
+    const begin = clock.now();
+    const filter = timeoutParameterFilter({ clock, timeoutMs, expire: () => (expired = clock.now() - begin) });
+    const { context } = contextOf(request, begin - waitedMs);
+    if (want === "refused") assert.throws(() => filter(context), ApiError);
+    else {
+      filter(context);
+      clock.advance(86_400_000);
+      assert.equal(expired, want);
+    }
+  });
+}
+
+test("who was answered, or went, is told nothing", () => {
+  const clock = manualClock();
+  const filter = timeoutParameterFilter({ clock, timeoutMs, expire: () => assert.fail("told") });
+  const [answered, gone] = [contextOf("GET /version?timeout=1s", clock.now()), contextOf("GET /version?timeout=1s", clock.now())];
+  filter(answered.context);
+  filter(gone.context);
+  answered.answer();
+  gone.close();
+  clock.advance(2000);
+});
+
+test("a write has 34 s, whatever others have", () => {
+  const clock = manualClock();
+  const expired: string[] = [];
+  const open = openRequests({ clock, timeoutMs, expire: ({ info }) => void expired.push(info.verb) });
+  for (const request of ["GET /api/v1/nodes", "POST /api/v1/nodes", "DELETE /api/v1/nodes/a", "GET /api/v1/nodes?watch=1"]) {
+    open.add(contextOf(request, clock.now()).context);
+  }
+  clock.advance(33_500);
+  assert.deepEqual(expired, []);
+  clock.advance(1000);
+  assert.deepEqual(expired, ["create", "delete"]);
+  open.close();
+});
