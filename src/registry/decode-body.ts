@@ -319,7 +319,7 @@ export function toStorageVersion(object: KubeObject, { resource, version }: Reso
   const { definition, store } = resource;
   applyDefaults(object, version.schema);
   const stored = version.conversion?.toStorage(object) ?? object;
-  definition.strategy.setDefaults(stored);
+  definition.strategy.setDefaults(stored, store?.gates);
   const { group, version: storageVersion, kind } = store?.form ?? { group: definition.group, version: version.version, kind: definition.kind };
   stored.kind = kind;
   stored.apiVersion = formatGroupVersion(group, storageVersion);

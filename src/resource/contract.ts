@@ -172,8 +172,8 @@ export interface Strategy {
   readonly hasGeneration: boolean;
   /** Whether something else raises it, too. */
   raisesGeneration(next: KubeObject, old: KubeObject): boolean;
-  /** Fills in what the kind's defaults are, on the object as decoded at the storage version. */
-  setDefaults(object: KubeObject): void;
+  /** Fills in what the kind's defaults are, on the object as decoded at the storage version. @param gates undefined: none is on */
+  setDefaults(object: KubeObject, gates?: FeatureGates): void;
   /** What goes beside the fields of gates that are off, before these go. @param old undefined on create */
   dropDisabled(next: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
   prepareForCreate(object: KubeObject, context: StrategyContext): void;
@@ -254,6 +254,7 @@ export interface ResourceStore {
   readonly cache: WatchCache;
   /** Where writers of one key line up after they lost to another. */
   readonly turns: Turns;
+  readonly gates: FeatureGates | undefined;
   /** `/registry/configmaps/default/a` */
   keyOf(namespace: string, name: string): string;
   /** A fresh object of the storage version, the caller's to change; metadata.resourceVersion is set. */

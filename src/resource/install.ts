@@ -44,6 +44,7 @@ interface SharedCache {
   readonly cache: WatchCache;
   readonly source: EntrySource;
   readonly turns: Turns;
+  readonly gates: FeatureGates | undefined;
   /** Another definition of the same objects has fields of its own to select by. */
   join(strategy: Strategy): void;
 }
@@ -96,18 +97,20 @@ function openSharedCache(
     cache,
     source,
     turns: openTurns(),
+    gates,
     join(other) {
       selectableFields = { ...selectableFields, ...other.selectableFields };
     },
   };
 }
 
-function storeOf(form: StorageForm, { cache, source, turns }: SharedCache): ResourceStore {
+function storeOf(form: StorageForm, { cache, source, turns, gates }: SharedCache): ResourceStore {
   return {
     form,
     source,
     cache,
     turns,
+    gates,
     get fingerprint() {
       return source.fingerprint;
     },

@@ -39,11 +39,12 @@ export const statefulSet = strategy({
   validateName: dnsLabelProblems,
   hasGeneration: true,
   scale: workloadScale,
-  setDefaults(object) {
+  setDefaults(object, gates) {
     const spec = struct(object, "spec");
     setAbsent(spec, { replicas: 1, revisionHistoryLimit: 10, podManagementPolicy: "OrderedReady" });
     setTemplateDefaults(spec);
-    setUpdateDefaults(struct(spec, "updateStrategy"));
+    const sizesSteps = gates?.enabled("MaxUnavailableStatefulSet") ?? false;
+    setUpdateDefaults(struct(spec, "updateStrategy"), { partition: 0, ...(sizesSteps && { maxUnavailable: 1 }) });
     setAbsent(struct(spec, "persistentVolumeClaimRetentionPolicy"), { whenDeleted: "Retain", whenScaled: "Retain" });
     for (const claim of items(spec.volumeClaimTemplates)) {
       setAbsent(claim, { kind: "PersistentVolumeClaim", apiVersion: "v1" });
@@ -67,12 +68,12 @@ export const statefulSet = strategy({
   warnings: ({ spec }) => (spec.revisionHistoryLimit < 0 ? [endlessHistory] : []),
 });
 
-function setUpdateDefaults(update: Part): void {
+function setUpdateDefaults(update: Part, rolling: Part): void {
   if ((update.type ?? "") === "") {
     update.type = "RollingUpdate";
     update.rollingUpdate ??= {};
   }
-  if (update.type === "RollingUpdate" && update.rollingUpdate) setRollingUpdateDefaults(update.rollingUpdate, { partition: 0, maxUnavailable: 1 });
+  if (update.type === "RollingUpdate" && update.rollingUpdate) setRollingUpdateDefaults(update.rollingUpdate, rolling);
 }
 
 const fixedPart = (spec: Part): Part =>
