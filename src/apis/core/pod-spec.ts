@@ -1,7 +1,4 @@
-/** Defaults and the least validation of a pod's spec, alone or in a template. Source: core/v1 defaults. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
-import { dnsLabelProblems, portNameProblems, portNumberProblems } from "../../lib/names/names.ts";
+/** Defaults of a pod's spec, alone or in a template. Source: core/v1 defaults. */
 import { items, type Part, setAbsent, struct } from "../fields.ts";
 
 export function setPodSpecDefaults(spec: Part): void {
@@ -113,57 +110,4 @@ function requestWhatIsLimited(container: Part): void {
   if (!limits) return;
   const requests = struct(container.resources, "requests");
   for (const [name, quantity] of Object.entries(limits)) if (!Object.hasOwn(requests, name)) requests[name] = quantity;
-}
-
-const restartPolicies = ["Always", "OnFailure", "Never"];
-const pullPolicies = ["Always", "IfNotPresent", "Never"];
-
-/** @param path of the spec, such as `spec.template.spec` */
-export function validatePodSpec(spec: Part, path: string, errors: FieldErrors): void {
-  validateVolumes(items(spec.volumes), `${path}.volumes`, errors);
-  if (items(spec.containers).length === 0) errors.required(`${path}.containers`);
-  const names = new Set<string>();
-  for (const list of ["containers", "initContainers"] as const) {
-    for (const [index, container] of items(spec[list]).entries()) validateContainer(container, `${path}.${list}[${index}]`, names, errors);
-  }
-  if (!restartPolicies.includes(spec.restartPolicy)) errors.notSupported(`${path}.restartPolicy`, spec.restartPolicy, restartPolicies);
-}
-
-function validateVolumes(volumes: readonly Part[], path: string, errors: FieldErrors): void {
-  const names = new Set<string>();
-  for (const [index, { name = "" }] of volumes.entries()) {
-    if (name === "") errors.required(`${path}[${index}].name`);
-    else addInvalid(errors, `${path}[${index}].name`, name, dnsLabelProblems(name));
-    if (names.has(name)) errors.duplicate(`${path}[${index}].name`, name);
-    names.add(name);
-  }
-}
-
-function validateContainer(container: Part, path: string, names: Set<string>, errors: FieldErrors): void {
-  const { name = "", image = "" } = container;
-  if (name === "") errors.required(`${path}.name`);
-  else addInvalid(errors, `${path}.name`, name, dnsLabelProblems(name));
-  if (names.has(name)) errors.duplicate(`${path}.name`, name);
-  names.add(name);
-  if (image === "") errors.required(`${path}.image`);
-  else if (image.trim() !== image) errors.invalid(`${path}.image`, image, "must not have leading or trailing whitespace");
-  if (!pullPolicies.includes(container.imagePullPolicy)) errors.notSupported(`${path}.imagePullPolicy`, container.imagePullPolicy, pullPolicies);
-  validatePorts(items(container.ports), `${path}.ports`, errors);
-}
-
-function validatePorts(ports: readonly Part[], path: string, errors: FieldErrors): void {
-  const names = new Set<string>();
-  for (const [index, { name = "", containerPort = 0, hostPort = 0, protocol }] of ports.entries()) {
-    if (name !== "") {
-      const problems = portNameProblems(name);
-      addInvalid(errors, `${path}[${index}].name`, name, problems);
-      if (problems.length === 0 && names.has(name)) errors.duplicate(`${path}[${index}].name`, name);
-      names.add(name);
-    }
-    if (containerPort === 0) errors.required(`${path}[${index}].containerPort`);
-    else addInvalid(errors, `${path}[${index}].containerPort`, containerPort, portNumberProblems(containerPort));
-    if (hostPort !== 0) addInvalid(errors, `${path}[${index}].hostPort`, hostPort, portNumberProblems(hostPort));
-    const protocols = ["SCTP", "TCP", "UDP"];
-    if (!protocols.includes(protocol)) errors.notSupported(`${path}[${index}].protocol`, protocol, protocols);
-  }
 }

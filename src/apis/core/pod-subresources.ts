@@ -1,74 +1,69 @@
 /** `/ephemeralcontainers` and `/resize`: each changes one part of a pod and leaves the rest as it was. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject, ObjectMeta } from "../../api/object.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
-import { addIntegers, cloneJson, deepEqual } from "../../lib/json/values.ts";
-import { dnsLabelProblems } from "../../lib/names/names.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addIntegers, cloneJson } from "../../lib/json/values.ts";
 import type { SubresourceRules } from "../../resource/contract.ts";
 import { items, type Part } from "../fields.ts";
+import { validateEphemeralUpdate } from "./pod/ephemeral-update.ts";
+import { podOptions } from "./pod/options.ts";
+import { validateResize } from "./pod/resize.ts";
+import { samePart } from "./pod/same.ts";
 
 export const ephemeralContainers: SubresourceRules = {
   prepare(next, old) {
     const added = next.spec?.ephemeralContainers;
     keepAll(next, old);
-    next.spec.ephemeralContainers = added;
+    if (added === undefined) delete next.spec.ephemeralContainers;
+    else next.spec.ephemeralContainers = added;
     countChange(next, old);
   },
-  validate(next, old, errors) {
-    const path = "spec.ephemeralContainers";
-    validateNames(next, path, errors);
-    const now = new Map(items(next.spec.ephemeralContainers).map((container) => [container.name, container]));
-    for (const container of items(old.spec?.ephemeralContainers)) {
-      const known = now.get(container.name);
-      if (known === undefined) errors.forbidden(path, `existing ephemeral containers ${JSON.stringify(container.name)} may not be removed`);
-      else if (!deepEqual(known, container)) {
-        errors.forbidden(path, `existing ephemeral containers ${JSON.stringify(container.name)} may not be changed`);
-      }
-    }
+  validate(next, old, errors, { gates }) {
+    validateEphemeralUpdate(next, old, podOptions(gates, old), errors);
   },
 };
 
+const lists = ["containers", "initContainers"] as const;
+
 export const resize: SubresourceRules = {
-  prepare(next, old) {
-    const wanted = new Map([...items(next.spec?.containers), ...items(next.spec?.initContainers)].map((container) => [container.name, container]));
-    keepAll(next, old);
-    for (const container of [...items(next.spec.containers), ...items(next.spec.initContainers)]) {
-      const change = wanted.get(container.name);
-      if (change === undefined) continue;
-      container.resources = change.resources;
-      container.resizePolicy = change.resizePolicy;
+  prepare(next, old, { gates }) {
+    // Containers that came or went are told of by validation.
+    if (lists.every((list) => items(next.spec?.[list]).length === items(old.spec?.[list]).length)) {
+      const { resources } = next.spec;
+      const resized = lists.map((list) => resizedContainers(items(next.spec[list]), items(old.spec[list])));
+      keepAll(next, old);
+      for (const [index, list] of lists.entries()) if (next.spec[list] !== undefined) next.spec[list] = resized[index];
+      if (gates.enabled("InPlacePodLevelResourcesVerticalScaling")) setOrDelete(next.spec, "resources", resources);
     }
     countChange(next, old);
   },
-  validate() {
-    // What may be resized to what is for the kubelet to say.
+  validate(next, old, errors, { gates }) {
+    validateResize(next, old, podOptions(gates, old), errors);
   },
 };
+
+/** As they were, with what they now may use; or as they are sent, where they are not the same ones. */
+function resizedContainers(next: Part[], old: readonly Part[]): Part[] {
+  if (next.some(({ name }, index) => name !== old[index]?.name)) return next;
+  return next.map(({ resources, resizePolicy }, index) => {
+    const container = cloneJson(old[index] as Part);
+    setOrDelete(container, "resources", resources);
+    setOrDelete(container, "resizePolicy", resizePolicy);
+    return container;
+  });
+}
+
+function setOrDelete(target: Part, field: string, value: unknown): void {
+  if (value === undefined) delete target[field];
+  else target[field] = value;
+}
 
 /** All of it but the metadata that every write may change. */
 function keepAll(next: KubeObject, old: KubeObject): void {
-  keepMember(next.metadata, old.metadata, "labels");
-  keepMember(next.metadata, old.metadata, "annotations");
+  for (const field of ["labels", "annotations", "ownerReferences", "finalizers", "selfLink"] as const)
+    setOrDelete(next.metadata, field, old.metadata[field]);
   next.spec = cloneJson(old.spec ?? {});
   next.status = old.status;
 }
 
-function keepMember(next: ObjectMeta, old: ObjectMeta, field: "labels" | "annotations"): void {
-  if (old[field] === undefined) delete next[field];
-  else next[field] = old[field];
-}
-
 function countChange(next: KubeObject, old: KubeObject): void {
-  if (!deepEqual(next.spec, old.spec)) next.metadata.generation = addIntegers(old.metadata.generation ?? 0, 1);
-}
-
-function validateNames(next: KubeObject, path: string, errors: FieldErrors): void {
-  const names = new Set<string>([...items(next.spec.containers), ...items(next.spec.initContainers)].map((container: Part) => container.name));
-  for (const [index, { name = "", image = "" }] of items(next.spec.ephemeralContainers).entries()) {
-    if (name === "") errors.required(`${path}[${index}].name`);
-    else addInvalid(errors, `${path}[${index}].name`, name, dnsLabelProblems(name));
-    if (names.has(name)) errors.duplicate(`${path}[${index}].name`, name);
-    names.add(name);
-    if (image === "") errors.required(`${path}[${index}].image`);
-  }
+  if (!samePart("PodSpec", next.spec, old.spec)) next.metadata.generation = addIntegers(old.metadata.generation ?? 0, 1);
 }

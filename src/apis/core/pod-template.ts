@@ -1,16 +1,37 @@
 /** The pod template that workloads carry. */
+import type { FeatureGates } from "../../api/feature-gates.ts";
 import type { FieldErrors } from "../../api/field-errors.ts";
 import { validateAnnotations, validateLabels } from "../../api/validation/metadata.ts";
-import { type Part, struct } from "../fields.ts";
-import { setPodSpecDefaults, validatePodSpec } from "./pod-spec.ts";
+import { items, type Part, struct } from "../fields.ts";
+import { validatePodAnnotations, validateProfilesAgree } from "./pod/annotations.ts";
+import { type PodOptions, templateOptions } from "./pod/options.ts";
+import { validatePodSpec } from "./pod/spec.ts";
+import { setPodSpecDefaults } from "./pod-spec.ts";
+
+export { templateOptions } from "./pod/options.ts";
 
 export function setTemplateDefaults(owner: Part): void {
   setPodSpecDefaults(struct(struct(owner, "template"), "spec"));
 }
 
-/** @param path of the template, such as `spec.template` */
-export function validateTemplate(template: Part, path: string, errors: FieldErrors): void {
-  validateLabels(template.metadata?.labels, `${path}.labels`, errors);
-  validateAnnotations(template.metadata?.annotations, `${path}.annotations`, errors);
-  validatePodSpec(template.spec ?? {}, `${path}.spec`, errors);
+/**
+ * @param path of the template, such as `spec.template`
+ * @param options `templateOptions(context.gates, old template)`; without it, those of the gates' defaults for a new template
+ */
+export function validateTemplate(template: Part, path: string, errors: FieldErrors, options: PodOptions = usualOptions()): void {
+  const { metadata, spec = {} } = template;
+  validateLabels(metadata?.labels, `${path}.labels`, errors);
+  validateAnnotations(metadata?.annotations, `${path}.annotations`, errors);
+  validatePodAnnotations(metadata?.annotations, spec, `${path}.annotations`, options, errors);
+  validatePodSpec(spec, `${path}.spec`, { options }, errors);
+  validateProfilesAgree(metadata?.annotations, spec, `${path}.spec`, errors);
+  if (items(spec.ephemeralContainers).length > 0) {
+    errors.forbidden(`${path}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template");
+  }
 }
+
+/** Gates that options ask for and that are off by default. */
+const usuallyOff = ["SELinuxMount", "UserNamespacesHostNetworkSupport", "TaintTolerationComparisonOperators", "ImageVolumeWithDigest"];
+const usualGates: FeatureGates = { enabled: (name) => !usuallyOff.includes(name) };
+
+const usualOptions = (): PodOptions => templateOptions(usualGates);

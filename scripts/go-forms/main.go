@@ -1,0 +1,124 @@
+// How upstream's internal types of a pod's spec are written when a message shows them: for each type its fields in order, each
+// `GoName jsonName kind`; `^` before a name says that it stands one struct further out. Kinds: what an absent value is written as (`""`, `0`,
+// `false`, `null`), `*` pointers, `[]` lists and `map` maps of a kind, `omit` what is left out, `meta…` what has JSON names of its own, or a type.
+//
+//	go run . > ../../src/data/go-forms.json
+package main
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"sort"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/apis/core"
+)
+
+var types = map[string][]string{}
+
+// Fields that stand elsewhere at v1.
+var moved = map[string]string{"PodSecurityContext.HostNetwork": "^hostNetwork", "PodSecurityContext.HostPID": "^hostPID", "PodSecurityContext.HostIPC": "^hostIPC", "PodSecurityContext.ShareProcessNamespace": "^shareProcessNamespace", "PodSecurityContext.HostUsers": "^hostUsers"}
+
+func walk(in, out reflect.Type) {
+	if _, done := types[in.Name()]; done {
+		return
+	}
+	types[in.Name()] = nil
+	types[in.Name()] = fields(in, out, in.Name())
+}
+
+func fields(in, out reflect.Type, owner string) (lines []string) {
+	for i := 0; i < in.NumField(); i++ {
+		f := in.Field(i)
+		if f.Anonymous && f.Name == "ObjectMeta" { // Has names of its own in JSON, and only these in a template.
+			lines = append(lines, "labels labels omit", "annotations annotations omit")
+			continue
+		}
+		if f.Anonymous {
+			o := out
+			if g, ok := out.FieldByName(f.Name); ok {
+				o = g.Type
+			}
+			lines = append(lines, fields(f.Type, o, owner)...)
+			continue
+		}
+		g, ok := out.FieldByName(f.Name)
+		json := strings.Split(g.Tag.Get("json"), ",")[0]
+		if m, isMoved := moved[owner+"."+f.Name]; isMoved {
+			json, ok = m, true
+			lines = append(lines, fmt.Sprintf("%s %s %s", f.Name, json, plain(f.Type)))
+			continue
+		}
+		if !ok {
+			fmt.Fprintln(os.Stderr, "no v1 field", owner, f.Name)
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %s", f.Name, json, kind(f.Type, g.Type)))
+	}
+	return lines
+}
+
+func plain(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Ptr, reflect.Slice, reflect.Map:
+		return "null"
+	case reflect.Bool:
+		return "false"
+	case reflect.String:
+		return "\"\""
+	}
+	return "0"
+}
+
+func kind(in, out reflect.Type) string {
+	if strings.HasSuffix(in.PkgPath(), "/intstr") || strings.HasSuffix(in.PkgPath(), "/resource") {
+		return "0" + in.Name()
+	}
+	if in.PkgPath() == "k8s.io/apimachinery/pkg/apis/meta/v1" {
+		return "meta" + in.Name()
+	}
+	switch in.Kind() {
+	case reflect.Ptr:
+		return "*" + kind(in.Elem(), deref(out))
+	case reflect.Slice:
+		return "[]" + kind(in.Elem(), deref(out).Elem())
+	case reflect.Map:
+		return "map" + kind(in.Elem(), deref(out).Elem())
+	case reflect.Struct:
+		walk(in, deref(out))
+		return in.Name()
+	}
+	return plain(in)
+}
+
+func deref(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Ptr {
+		return t.Elem()
+	}
+	return t
+}
+
+func main() {
+	walk(reflect.TypeOf(core.PodSpec{}), reflect.TypeOf(v1.PodSpec{}))
+	walk(reflect.TypeOf(core.PodIP{}), reflect.TypeOf(v1.PodIP{}))
+	walk(reflect.TypeOf(core.HostIP{}), reflect.TypeOf(v1.HostIP{}))
+	walk(reflect.TypeOf(core.Container{}), reflect.TypeOf(v1.Container{}))
+	walk(reflect.TypeOf(core.PersistentVolumeSource{}), reflect.TypeOf(v1.PersistentVolumeSource{}))
+	walk(reflect.TypeOf(core.VolumeNodeAffinity{}), reflect.TypeOf(v1.VolumeNodeAffinity{}))
+	names := []string{}
+	for n := range types {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	fmt.Println("{")
+	for i, n := range names {
+		comma := ","
+		if i == len(names)-1 {
+			comma = ""
+		}
+		fmt.Printf("  %q: %q%s\n", n, strings.Join(types[n], ";"), comma)
+	}
+	fmt.Println("}")
+}

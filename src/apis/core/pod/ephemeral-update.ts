@@ -1,0 +1,27 @@
+/** Ephemeral containers are added to a pod, never changed or taken away. */
+import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import { isMirrorPod } from "../../../api/pod-references.ts";
+import { quoteGo } from "../../../lib/json/quote.ts";
+import { jsonDiff } from "../../../lib/text-diff/unified-diff.ts";
+import { goForm } from "../../../resource/go-form.ts";
+import { items } from "../../fields.ts";
+import type { PodOptions } from "./options.ts";
+import { samePart } from "./same.ts";
+import { validateChangedPod } from "./validate.ts";
+
+export function validateEphemeralUpdate(next: KubeObject, old: KubeObject, options: PodOptions, errors: FieldErrors): void {
+  if (isMirrorPod(old)) return errors.forbidden("", "static pods do not support ephemeral containers");
+  validateChangedPod(next, old, options, errors);
+  const path = "spec.ephemeralContainers";
+  const now = new Map(items(next.spec.ephemeralContainers).map((container) => [container.name ?? "", container]));
+  for (const container of items(old.spec.ephemeralContainers)) {
+    const name = quoteGo(container.name ?? "");
+    const known = now.get(container.name ?? "");
+    if (known === undefined) errors.forbidden(path, `existing ephemeral containers ${name} may not be removed\n`);
+    else if (!samePart("EphemeralContainer", container, known)) {
+      const diff = jsonDiff(goForm("EphemeralContainer", container), goForm("EphemeralContainer", known));
+      errors.forbidden(path, `existing ephemeral containers ${name} may not be changed\n${diff}`);
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/** Names and addresses of iSCSI disks. */
+import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { Part } from "../../fields.ts";
+
+export function validateIscsi(source: Part, path: string, errors: FieldErrors): void {
+  const { targetPortal = "", iqn = "", lun = 0, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName } = source;
+  if (targetPortal === "") errors.required(`${path}.targetPortal`);
+  if (iqn === "") errors.required(`${path}.iqn`);
+  else checkName(iqn, `${path}.iqn`, errors);
+  if (lun < 0 || lun > 255) errors.invalid(`${path}.lun`, lun, "must be between 0 and 255, inclusive");
+  if ((chapAuthDiscovery === true || chapAuthSession === true) && !secretRef) errors.required(`${path}.secretRef`);
+  if (initiatorName !== undefined) checkName(initiatorName, `${path}.initiatorname`, errors);
+}
+
+function checkName(name: string, path: string, errors: FieldErrors): void {
+  if (!/^(iqn|eui|naa)/.test(name)) errors.invalid(path, name, "must be valid format starting with iqn, eui, or naa");
+  else if (!isIscsiName(name)) errors.invalid(path, name, "must be valid format");
+}
+
+/** @param name begins with `iqn`, `eui` or `naa` */
+export function isIscsiName(name: string): boolean {
+  if (name.startsWith("iqn")) return endsInQualifiedName(name);
+  return /^eui.[0-9A-Za-z]{16}$/u.test(name) || /^naa.[0-9A-Za-z]{32}$/u.test(name);
+}
+
+/** Whether the text ends in a name such as `iqn.2001-04.com.example:disk`. The colon that counts may be any in the last part without `excluded`. */
+function endsInQualifiedName(text: string): boolean {
+  const excluded = /[,;*&$|\t\n\f\r ]/g;
+  let from = 0;
+  for (const match of text.matchAll(excluded)) from = match.index + 1;
+  for (let colon = text.indexOf(":", from); colon >= 0 && colon < text.length - 1; colon = text.indexOf(":", colon + 1)) {
+    if (endsInAuthority(text, colon)) return true;
+  }
+  return false;
+}
+
+/** What is before the colon: a date and the name of who gives out the rest. */
+function endsInAuthority(text: string, colon: number): boolean {
+  let start = colon;
+  while (start > 0 && /[0-9A-Za-z.-]/.test(text[start - 1] as string)) start--;
+  return /iqn\.[0-9]{4}-[0-9]{2}\../.test(text.slice(start, colon));
+}

@@ -1,0 +1,51 @@
+/** `matchLabelKeys` and `mismatchLabelKeys`: labels of the pod itself that a selector gets. */
+import type { FieldErrors } from "../../../api/field-errors.ts";
+import { addInvalid } from "../../../api/validation/metadata.ts";
+import { qualifiedNameProblems } from "../../../lib/names/names.ts";
+import { items, type Part } from "../../fields.ts";
+
+const withoutSelector = "must not be specified when labelSelector is not set";
+const inBoth = "exists in both matchLabelKeys and labelSelector";
+
+/** Of a term, or of a spread constraint whose keys are merged into its selector. @param path of the term */
+export function validateLabelKeys(term: Part, path: string, errors: FieldErrors): void {
+  const { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector } = term;
+  if (matchLabelKeys.length === 0 && mismatchLabelKeys.length === 0) return;
+  checkKeys(matchLabelKeys, `${path}.matchLabelKeys`, labelSelector, errors);
+  checkKeys(mismatchLabelKeys, `${path}.mismatchLabelKeys`, labelSelector, errors);
+  if (labelSelector) checkSelectedTwice(matchLabelKeys, labelSelector, path, errors);
+  for (const [index, key] of matchLabelKeys.entries()) {
+    if (mismatchLabelKeys.includes(key)) {
+      errors.invalid(`${path}.matchLabelKeys[${index}]`, key, "exists in both matchLabelKeys and mismatchLabelKeys");
+    }
+  }
+}
+
+function checkKeys(keys: readonly string[], path: string, selector: Part | undefined, errors: FieldErrors): void {
+  if (keys.length === 0) return;
+  if (!selector) return errors.forbidden(path, withoutSelector);
+  for (const [index, key] of keys.entries()) addInvalid(errors, `${path}[${index}]`, key, qualifiedNameProblems(key));
+}
+
+/** A key that was merged is there once more; one that is there twice was there before. */
+function checkSelectedTwice(keys: readonly string[], selector: Part, path: string, errors: FieldErrors): void {
+  const places = new Map(keys.map((key, index) => [key, index]));
+  const selected = new Set(Object.keys(selector.matchLabels ?? {}));
+  for (const { key = "" } of items(selector.matchExpressions)) {
+    const place = places.get(key);
+    if (place !== undefined && selected.has(key)) errors.invalid(`${path}[${place}]`, key, inBoth);
+    selected.add(key);
+  }
+}
+
+/** Of a spread constraint whose keys stand beside its selector. @param path of the constraint */
+export function validateSpreadKeys({ matchLabelKeys = [], labelSelector }: Part, path: string, errors: FieldErrors): void {
+  if (matchLabelKeys.length === 0) return;
+  const at = `${path}.matchLabelKeys`;
+  if (!labelSelector) errors.forbidden(at, withoutSelector);
+  const selected = new Set([...Object.keys(labelSelector?.matchLabels ?? {}), ...items(labelSelector?.matchExpressions).map(({ key = "" }) => key)]);
+  for (const [index, key] of matchLabelKeys.entries()) {
+    addInvalid(errors, `${at}[${index}]`, key, qualifiedNameProblems(key));
+    if (selected.has(key)) errors.invalid(`${at}[${index}]`, key, inBoth);
+  }
+}

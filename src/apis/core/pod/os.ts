@@ -1,0 +1,53 @@
+/** What a pod for one operating system cannot have. */
+import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { Part } from "../../fields.ts";
+import { visitContainers } from "./containers-of.ts";
+
+const systems = ["linux", "windows"];
+
+/** @param path of the spec, which has `os` */
+export function validateOs(spec: Part, path: string, errors: FieldErrors): void {
+  const { name = "" } = spec.os;
+  if (name === "") errors.required(`${path}.os.name`);
+  else if (name === "linux") validateLinux(spec, path, errors);
+  else if (name === "windows") validateWindows(spec, path, errors);
+  else errors.notSupported(`${path}.os`, name, systems);
+}
+
+function validateLinux(spec: Part, path: string, errors: FieldErrors): void {
+  const check = (context: Part | undefined, at: string): void => {
+    if (context?.windowsOptions) errors.forbidden(`${at}.securityContext.windowsOptions`, "windows options cannot be set for a linux pod");
+  };
+  check(spec.securityContext, path);
+  visitContainers(spec, path, ({ securityContext }, at) => check(securityContext, at));
+}
+
+/** In upstream's order; those without a dot stand in the spec itself. */
+const ofLinuxPods = [
+  ...["securityContext.appArmorProfile", "securityContext.seLinuxOptions", "hostUsers", "hostPID", "hostIPC", "securityContext.seccompProfile"],
+  ...["securityContext.fsGroup", "securityContext.fsGroupChangePolicy", "securityContext.sysctls", "shareProcessNamespace"],
+  ...["securityContext.runAsUser", "securityContext.runAsGroup", "securityContext.supplementalGroups"],
+  ...["securityContext.supplementalGroupsPolicy", "securityContext.seLinuxChangePolicy"],
+];
+
+const ofLinuxContainers = [
+  ...["appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem", "privileged"],
+  ...["allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup"],
+];
+
+/** Set, though to false; these two are no pointers to Go. */
+const mustBeTrue = ["hostPID", "hostIPC"];
+
+function validateWindows(spec: Part, path: string, errors: FieldErrors): void {
+  const why = "cannot be set for a windows pod";
+  for (const field of ofLinuxPods) {
+    const name = field.replace("securityContext.", "");
+    const value = name === field ? spec[field] : spec.securityContext?.[name];
+    const isSet = mustBeTrue.includes(field) ? value === true : name === "sysctls" ? (value ?? []).length > 0 : value !== undefined;
+    if (isSet) errors.forbidden(`${path}.${field}`, why);
+  }
+  visitContainers(spec, path, ({ securityContext }, at) => {
+    if (!securityContext) return;
+    for (const field of ofLinuxContainers) if (securityContext[field] !== undefined) errors.forbidden(`${at}.securityContext.${field}`, why);
+  });
+}

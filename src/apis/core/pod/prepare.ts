@@ -1,0 +1,96 @@
+/** What is filled into a new pod: what its labels make of its selectors, why it is not scheduled, what annotations of old mean. Source: upstream's pod strategy. */
+import type { FeatureGates } from "../../../api/feature-gates.ts";
+import { FieldErrors } from "../../../api/field-errors.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import { deepEqual } from "../../../lib/json/values.ts";
+import { items, type Part, struct } from "../../fields.ts";
+import { annotationOf, appArmorPrefix } from "./annotations.ts";
+import { visitContainers } from "./containers-of.ts";
+import { validateAppArmorProfile } from "./security-context.ts";
+
+type Labels = Readonly<Record<string, string>>;
+
+const required = "requiredDuringSchedulingIgnoredDuringExecution";
+const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+
+/** Label keys of affinity and spreading become requirements of their selectors. */
+export function mergeLabelKeys({ metadata, spec }: KubeObject, { enabled }: FeatureGates): void {
+  const labels = metadata.labels ?? {};
+  for (const affinity of [spec.affinity?.podAffinity, spec.affinity?.podAntiAffinity]) {
+    for (const term of items(affinity?.[required])) mergeTerm(term, labels);
+    for (const { podAffinityTerm } of items(affinity?.[preferred])) mergeTerm(podAffinityTerm ?? {}, labels);
+  }
+  if (!spec.topologySpreadConstraints) return;
+  if (!enabled("MatchLabelKeysInPodTopologySpread") || !enabled("MatchLabelKeysInPodTopologySpreadSelectorMerge")) return;
+  for (const constraint of items(spec.topologySpreadConstraints)) mergeKeys(constraint, "matchLabelKeys", "In", labels);
+}
+
+function mergeTerm(term: Part, labels: Labels): void {
+  mergeKeys(term, "matchLabelKeys", "In", labels);
+  mergeKeys(term, "mismatchLabelKeys", "NotIn", labels);
+}
+
+function mergeKeys({ labelSelector, ...term }: Part, field: string, operator: "In" | "NotIn", labels: Labels): void {
+  if (!labelSelector) return;
+  for (const key of term[field] ?? []) {
+    if (!Object.hasOwn(labels, key)) continue;
+    labelSelector.matchExpressions = [...items(labelSelector.matchExpressions), { key, operator, values: [labels[key]] }];
+  }
+}
+
+/** A pod with gates says so. */
+export function addGatedCondition({ spec, status }: KubeObject): void {
+  if (items(spec.schedulingGates).length === 0) return;
+  const message = "Scheduling is blocked due to non-empty scheduling gates";
+  status.conditions = [{ type: "PodScheduled", status: "False", reason: "SchedulingGated", message }];
+}
+
+/** Profiles in annotations become those of fields. @param warn is told of each annotation that took effect or has none */
+export function takeAppArmorAnnotations({ metadata: { annotations }, spec }: KubeObject, warn: (text: string) => void): void {
+  if (annotations === undefined || spec.os?.name === "windows") return;
+  const ofPod = spec.securityContext?.appArmorProfile;
+  visitContainers(spec, "spec", (container) => {
+    const key = `${appArmorPrefix}${container.name ?? ""}`;
+    const annotation = annotationOf(annotations, key);
+    if (annotation === undefined || container.securityContext?.appArmorProfile) return;
+    const profile = validProfile(annotation);
+    if (profile !== undefined && deepEqual(profile, ofPod)) return;
+    if (profile !== undefined) struct(container, "securityContext").appArmorProfile = profile;
+    warn(`metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`);
+  });
+}
+
+function validProfile(annotation: string): Part | undefined {
+  const profile = profileOf(annotation);
+  const errors = new FieldErrors();
+  if (profile !== undefined) validateAppArmorProfile(profile, "", errors);
+  return errors.empty ? profile : undefined;
+}
+
+/** @returns undefined for what names no profile */
+export function profileOf(annotation: string): Part | undefined {
+  if (annotation === "unconfined") return { type: "Unconfined" };
+  if (annotation === "runtime/default") return { type: "RuntimeDefault" };
+  const local = annotation.startsWith("localhost/") ? annotation.slice("localhost/".length) : "";
+  return local === "" ? undefined : { type: "Localhost", localhostProfile: local };
+}
+
+/** What a kubelet of old does not know of stays as it was. */
+export function keepObservedGenerations(next: Part, old: Part): void {
+  if (!next.observedGeneration && old.observedGeneration) next.observedGeneration = old.observedGeneration;
+  const before = new Map<string, unknown[]>();
+  for (const { type, observedGeneration } of items(old.conditions)) before.set(type, [...(before.get(type) ?? []), observedGeneration]);
+  for (const condition of items(next.conditions)) {
+    const generation = before.get(condition.type)?.shift();
+    if (!condition.observedGeneration && generation) condition.observedGeneration = generation;
+  }
+}
+
+/** `podIP` is the first of `podIPs`; where both are given and differ, it counts. */
+export function mirrorAddresses(status: Part | undefined): void {
+  if (!status) return;
+  const { podIP = "" } = status;
+  const first = items(status.podIPs)[0];
+  if (podIP !== "" && (first?.ip ?? "") !== podIP) status.podIPs = [{ ip: podIP }];
+  else if (first?.ip) status.podIP = first.ip;
+}

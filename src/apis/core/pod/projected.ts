@@ -1,0 +1,132 @@
+/** Files that are made of secrets, configmaps, the pod's fields, tokens and certificates. */
+import type { FieldErrors } from "../../../api/field-errors.ts";
+import { goForm } from "../../../resource/go-form.ts";
+import { items, type Part } from "../../fields.ts";
+import { validateLabelSelector } from "../../label-selector.ts";
+import { validateFieldRef, validateResourceFieldRef } from "./downward-api.ts";
+import { isKubernetesSigner, validateSignerName, validateTrustBundleName, validateUserAnnotations } from "./names.ts";
+import { checkLocalPath } from "./paths.ts";
+
+const modeMax = 0o777;
+
+export function checkMode(mode: number | undefined, path: string, errors: FieldErrors): void {
+  if (mode !== undefined && (mode < 0 || mode > modeMax)) {
+    errors.invalid(path, mode, "must be a number between 0 and 0777 (octal), both inclusive");
+  }
+}
+
+export function validateKeyToPath({ key = "", path: file = "", mode }: Part, path: string, errors: FieldErrors): void {
+  if (key === "") errors.required(`${path}.key`);
+  if (file === "") errors.required(`${path}.path`);
+  checkLocalPath(file, `${path}.path`, errors);
+  checkMode(mode, `${path}.mode`, errors);
+}
+
+/** @param path of the volume's source, at which upstream tells of each of its files */
+export function validateDownwardFile({ path: file = "", fieldRef, resourceFieldRef, mode }: Part, path: string, errors: FieldErrors): void {
+  if (file === "") errors.required(`${path}.path`);
+  checkLocalPath(file, `${path}.path`, errors);
+  if (fieldRef) {
+    validateFieldRef(fieldRef, "file", `${path}.fieldRef`, errors);
+    if (resourceFieldRef) errors.invalid(path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously");
+  } else if (resourceFieldRef) validateResourceFieldRef(resourceFieldRef, "file", `${path}.resourceFieldRef`, errors);
+  else errors.required(path, "one of fieldRef and resourceFieldRef is required");
+  checkMode(mode, `${path}.mode`, errors);
+}
+
+/** Takes a path in the volume. @param shown what a message shows, where another has it already */
+type Take = (file: string, shown?: string) => void;
+
+/** @param path of the projected volume */
+export function validateProjected(
+  { sources, defaultMode }: Part,
+  path: string,
+  errors: FieldErrors,
+  rules: { readonly anyTokenPath: boolean },
+): void {
+  checkMode(defaultMode, `${path}.defaultMode`, errors);
+  const taken = new Set<string>();
+  const take: Take = (file, shown = file) => {
+    if (taken.has(file)) errors.invalid(path, shown, "conflicting duplicate paths");
+    taken.add(file);
+  };
+  for (const [index, source] of items(sources).entries()) {
+    const at = `${path}.sources[${index}]`;
+    const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
+    if (secret) validateKeys(secret, `${at}.secret`, take, errors);
+    if (configMap) validateKeys(configMap, `${at}.configMap`, take, errors);
+    for (const file of items(downwardAPI?.items)) {
+      validateDownwardFile(file, `${at}.downwardAPI`, errors);
+      if (file.path) take(file.path);
+    }
+    if (serviceAccountToken) validateToken(serviceAccountToken, `${at}.serviceAccountToken`, path, rules.anyTokenPath, errors);
+    if (clusterTrustBundle) validateTrustBundle(clusterTrustBundle, `${at}.clusterTrustBundle`, take, errors);
+    if (podCertificate) validateCertificate(podCertificate, `${at}.podCertificate`, take, errors);
+    const count = [secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate].filter((each) => each !== undefined);
+    if (count.length > 1) errors.forbidden(at, "may not specify more than 1 volume type per source");
+  }
+}
+
+/** Of a secret or a configmap. */
+function validateKeys({ name = "", items: files }: Part, path: string, take: Take, errors: FieldErrors): void {
+  if (name === "") errors.required(`${path}.name`);
+  for (const [index, file] of items(files).entries()) {
+    validateKeyToPath(file, `${path}.items[${index}]`, errors);
+    if (file.path) take(file.path, name);
+  }
+}
+
+const tokenSecondsMin = 600;
+const tokenSecondsMax = 2 ** 32;
+
+/** @param volume its path, at which upstream tells of the token's file */
+function validateToken({ expirationSeconds = 0, path: file = "" }: Part, path: string, volume: string, anyPath: boolean, errors: FieldErrors): void {
+  const at = `${path}.expirationSeconds`;
+  if (expirationSeconds < tokenSecondsMin) errors.invalid(at, expirationSeconds, "may not specify a duration less than 10 minutes");
+  if (expirationSeconds > tokenSecondsMax) errors.invalid(at, expirationSeconds, "may not specify a duration larger than 2^32 seconds");
+  if (file === "") errors.required(`${volume}.path`);
+  else if (!anyPath) checkLocalPath(file, `${volume}.path`, errors);
+}
+
+function validateTrustBundle(bundle: Part, path: string, take: Take, errors: FieldErrors): void {
+  const { name, signerName, labelSelector, path: file = "" } = bundle;
+  if (name !== undefined && signerName !== undefined) {
+    errors.invalid(path, goForm("ClusterTrustBundleProjection", bundle), "only one of name and signerName may be used");
+  } else if (name !== undefined) {
+    if (name === "") errors.required(`${path}.name`, "must be a valid object name");
+    validateTrustBundleName(name, `${path}.name`, errors);
+    if (labelSelector) {
+      const { LabelSelector: shown } = goForm("ClusterTrustBundleProjection", bundle);
+      errors.invalid(`${path}.labelSelector`, shown, "labelSelector must be unset if name is specified");
+    }
+  } else if (signerName !== undefined) {
+    if (signerName === "") errors.required(`${path}.signerName`, "must be a valid signer name");
+    validateSignerName(signerName, `${path}.signerName`, errors);
+    if (labelSelector) validateLabelSelector(labelSelector, `${path}.labelSelector`, errors);
+  } else errors.required(path, "either name or signerName must be specified");
+  if (file === "") errors.required(`${path}.path`);
+  checkLocalPath(file, `${path}.path`, errors);
+  take(file);
+}
+
+const keyTypes = ["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"];
+const certificateSecondsMin = 3600;
+const certificateSecondsMax = 91 * 86400;
+const kubernetesSecondsMax = 86400;
+
+function validateCertificate(certificate: Part, path: string, take: Take, errors: FieldErrors): void {
+  const { signerName = "", keyType = "", maxExpirationSeconds: seconds, userAnnotations } = certificate;
+  validateSignerName(signerName, `${path}.signerName`, errors);
+  if (userAnnotations) validateUserAnnotations(userAnnotations, `${path}.userAnnotations`, errors);
+  if (!keyTypes.includes(keyType)) errors.notSupported(`${path}.keyType`, keyType, keyTypes);
+  const secondsMax = isKubernetesSigner(signerName) ? kubernetesSecondsMax : certificateSecondsMax;
+  const at = `${path}.maxExpirationSeconds`;
+  if (seconds < certificateSecondsMin) errors.invalid(at, seconds, `if provided, maxExpirationSeconds must be >= ${certificateSecondsMin}`);
+  if (seconds > secondsMax) errors.invalid(at, seconds, `if provided, maxExpirationSeconds must be <= ${secondsMax}`);
+  const fields = ["credentialBundlePath", "keyPath", "certificateChainPath"].filter((field) => (certificate[field] ?? "") !== "");
+  for (const field of fields) {
+    checkLocalPath(certificate[field], `${path}.${field}`, errors);
+    take(certificate[field]);
+  }
+  if (fields.length === 0) errors.required(path, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath");
+}

@@ -1,0 +1,44 @@
+/** Claims of devices that a pod's containers use. */
+import type { FieldErrors } from "../../../api/field-errors.ts";
+import { mirrorAnnotation } from "../../../api/pod-references.ts";
+import { addInvalid } from "../../../api/validation/metadata.ts";
+import { dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
+import { goForm } from "../../../resource/go-form.ts";
+import type { Part } from "../../fields.ts";
+import { annotationOf } from "./annotations.ts";
+
+/** @param annotations of a pod; undefined in templates */
+export function validateResourceClaims(
+  claims: readonly Part[],
+  path: string,
+  annotations: Readonly<Record<string, string>> | undefined,
+  errors: FieldErrors,
+): void {
+  const isMirror = annotationOf(annotations, mirrorAnnotation) !== undefined;
+  const names = new Set<string>();
+  for (const [index, claim] of claims.entries()) {
+    if (isMirror) errors.forbidden("", "static pods do not support resource claims");
+    else validateClaim(claim, `${path}[${index}]`, names, errors);
+  }
+}
+
+function validateClaim(claim: Part, path: string, names: Set<string>, errors: FieldErrors): void {
+  const { name = "", resourceClaimName, resourceClaimTemplateName } = claim;
+  if (name === "") errors.required(`${path}.name`);
+  else if (names.has(name)) errors.duplicate(`${path}.name`, name);
+  else {
+    addInvalid(errors, `${path}.name`, name, dnsLabelProblems(name));
+    names.add(name);
+  }
+  const isTwice = resourceClaimName !== undefined && resourceClaimTemplateName !== undefined;
+  const isNone = resourceClaimName === undefined && resourceClaimTemplateName === undefined;
+  if (isTwice) tellOfClaim(claim, path, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified", errors);
+  if (isNone) tellOfClaim(claim, path, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`", errors);
+  for (const field of ["resourceClaimName", "resourceClaimTemplateName"]) {
+    if (claim[field] !== undefined) addInvalid(errors, `${path}.${field}`, claim[field], dnsSubdomainProblems(claim[field]));
+  }
+}
+
+function tellOfClaim(claim: Part, path: string, why: string, errors: FieldErrors): void {
+  errors.invalid(path, goForm("PodResourceClaim", claim), why);
+}

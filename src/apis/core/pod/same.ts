@@ -1,0 +1,8 @@
+/** Whether parts of pods are equal to upstream. */
+import { equalValues } from "../../../lib/schema/equal.ts";
+import { builtinSchema } from "../../../resource/builtin-schemas.ts";
+
+/** @param type its name at v1, such as `PodSpec` */
+export function samePart(type: string, a: unknown, b: unknown): boolean {
+  return equalValues(a, b, builtinSchema(`io.k8s.api.core.v1.${type}`));
+}

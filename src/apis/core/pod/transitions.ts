@@ -1,0 +1,62 @@
+/** What has ended stays so, unless it is to be started again. */
+import type { FieldErrors } from "../../../api/field-errors.ts";
+import { items, type Part } from "../../fields.ts";
+import { isSidecar } from "./containers-of.ts";
+import type { PodOptions } from "./options.ts";
+
+/** @param spec of the pod as it was */
+export function validateTransitions(next: Part, old: Part, spec: Part, options: PodOptions, errors: FieldErrors): void {
+  if (!startsAllAgain(spec, options)) {
+    for (const [field, list] of [
+      ["containerStatuses", "containers"],
+      ["initContainerStatuses", "initContainers"],
+    ] as const) {
+      const mayRestart = (name: string, exitCode: number): boolean => isRestarted(name, exitCode, spec, list, options);
+      validateStates(next[field], old[field], `status.${field}`, mayRestart, errors);
+    }
+  }
+  const path = "status.ephemeralContainerStatuses";
+  validateStates(next.ephemeralContainerStatuses, old.ephemeralContainerStatuses, path, () => false, errors);
+}
+
+function startsAllAgain(spec: Part, { restartRules, restartAllContainers }: PodOptions): boolean {
+  if (!restartRules) return spec.restartPolicy === "Always";
+  const asksForIt = ({ restartPolicyRules }: Part): boolean => items(restartPolicyRules).some(({ action }) => action === "RestartAllContainers");
+  return restartAllContainers && [...items(spec.initContainers), ...items(spec.containers)].some(asksForIt);
+}
+
+function validateStates(
+  next: unknown,
+  old: unknown,
+  path: string,
+  mayRestart: (name: string, exitCode: number) => boolean,
+  errors: FieldErrors,
+): void {
+  for (const [index, { name = "", state }] of items(old).entries()) {
+    if (!state?.terminated) continue;
+    const now = items(next).find((status) => (status.name ?? "") === name && !status.state?.terminated);
+    if (now === undefined || mayRestart(name, state.terminated.exitCode ?? 0)) continue;
+    errors.forbidden(`${path}[${index}].state`, "may not be transitioned to non-terminated state");
+  }
+}
+
+function isRestarted(name: string, exitCode: number, spec: Part, list: "containers" | "initContainers", options: PodOptions): boolean {
+  const container = items(spec[list]).find((each) => (each.name ?? "") === name);
+  if (options.restartRules) return container !== undefined && containerRestarts(container, spec, exitCode, options);
+  if (exitCode !== 0 && spec.restartPolicy === "OnFailure") return true;
+  return list === "initContainers" && container !== undefined && isSidecar(container);
+}
+
+function containerRestarts(container: Part, spec: Part, exitCode: number, { restartAllContainers }: PodOptions): boolean {
+  if (container.restartPolicy !== undefined) {
+    const action = items(container.restartPolicyRules).find((rule) => matches(rule, exitCode))?.action;
+    if (action === "Restart" || (action === "RestartAllContainers" && restartAllContainers)) return true;
+  }
+  const policy = ["Always", "OnFailure", "Never"].includes(container.restartPolicy) ? container.restartPolicy : spec.restartPolicy;
+  return policy === "Always" || (policy === "OnFailure" && exitCode !== 0);
+}
+
+function matches({ exitCodes }: Part, exitCode: number): boolean {
+  const isListed = (exitCodes?.values ?? []).includes(exitCode);
+  return exitCodes?.operator === "In" ? isListed : exitCodes?.operator === "NotIn" && !isListed;
+}

@@ -1,0 +1,63 @@
+/** A pod's volumes: their names, and that each has one source. */
+import type { FieldErrors } from "../../../api/field-errors.ts";
+import { addInvalid } from "../../../api/validation/metadata.ts";
+import { quoteGo } from "../../../lib/json/quote.ts";
+import { dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
+import type { Part } from "../../fields.ts";
+import type { Volumes } from "./mounts.ts";
+import { type SourceRules, sourcePath, volumeSources } from "./volume-sources.ts";
+
+/**
+ * @param podName of the pod, after which claims are made for it; empty where it is not known, as in templates
+ * @returns those that are valid
+ */
+export function validateVolumes(volumes: readonly Part[], path: string, podName: string, rules: SourceRules, errors: FieldErrors): Volumes {
+  const valid = new Map<string, Part>();
+  const made = podName === "" ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name = "" }) => `${podName}-${name}`);
+  for (const [index, volume] of volumes.entries()) {
+    const at = `${path}[${index}]`;
+    const { name = "", persistentVolumeClaim } = volume;
+    const before = errors.causes.length;
+    validateSource(volume, at, podName, rules, errors);
+    if (name === "") errors.required(`${at}.name`);
+    else addInvalid(errors, `${at}.name`, name, dnsLabelProblems(name));
+    if (valid.has(name)) errors.duplicate(`${at}.name`, name);
+    if (errors.causes.length === before) valid.set(name, volume);
+    const claim = persistentVolumeClaim?.claimName ?? "";
+    if (made.includes(claim)) {
+      errors.invalid(`${at}.persistentVolumeClaim.claimName`, claim, "must not reference a PVC that gets created for an ephemeral volume");
+    }
+  }
+  return valid;
+}
+
+function validateSource(volume: Part, path: string, podName: string, rules: SourceRules, errors: FieldErrors): void {
+  let found = false;
+  for (const [field, validate] of volumeSources) {
+    const source = volume[field];
+    if (source === undefined) continue;
+    if (found) errors.forbidden(`${path}.${field}`, "may not specify more than 1 volume type");
+    else {
+      validate(source, `${path}.${sourcePath(field)}`, errors, rules);
+      if (field === "ephemeral") checkClaimName(volume.name ?? "", podName, path, errors);
+    }
+    if (field === "iscsi") checkPortal(volume, path, errors);
+    found = true;
+  }
+  if (!found) errors.required(path, "must specify a volume type");
+}
+
+/** The claim that is made is named after the pod and the volume. */
+function checkClaimName(volume: string, podName: string, path: string, errors: FieldErrors): void {
+  if (podName === "" || volume === "") return;
+  const claim = `${podName}-${volume}`;
+  for (const problem of dnsSubdomainProblems(claim)) errors.invalid(`${path}.name`, volume, `PVC name ${quoteGo(claim)}: ${problem}`);
+}
+
+const portalBytesMax = 64;
+
+function checkPortal({ name = "", iscsi }: Part, path: string, errors: FieldErrors): void {
+  if (iscsi.initiatorName === undefined || Buffer.byteLength(`${name}:${iscsi.targetPortal ?? ""}`) <= portalBytesMax) return;
+  const why = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
+  errors.invalid(`${path}.name`, name, why);
+}

@@ -1,0 +1,84 @@
+/** Structs as upstream's messages show them: with the names, the order and the zero values of its internal types. */
+import { readTable } from "../data/data-file.ts";
+
+type Part = Readonly<Record<string, unknown>>;
+
+interface GoField {
+  readonly goName: string;
+  readonly name: string;
+  readonly kind: string;
+}
+
+// Read when a message first shows a struct.
+let table: Readonly<Record<string, string>> | undefined;
+const known = new Map<string, readonly GoField[]>();
+
+function fieldsOf(type: string): readonly GoField[] {
+  const before = known.get(type);
+  if (before !== undefined) return before;
+  table ??= readTable("go-forms.json") as Readonly<Record<string, string>>;
+  const fields = (table[type] ?? "").split(";").map((line) => {
+    const [goName = "", name = "", kind = ""] = line.split(" ");
+    return { goName, name, kind };
+  });
+  known.set(type, fields);
+  return fields;
+}
+
+/**
+ * @param type Go's name of an internal type that a pod's spec is made of, such as `SecurityContext`
+ * @param value at v1; undefined is the zero value
+ * @param outer the struct around it, where some of its fields stand at v1
+ */
+export function goForm(type: string, value: Part | undefined, outer?: Part): Record<string, unknown> {
+  const form: Record<string, unknown> = {};
+  for (const { goName, name, kind } of fieldsOf(type)) {
+    const member = name.startsWith("^") ? outer?.[name.slice(1)] : value?.[name];
+    const shown = formOf(kind, member ?? undefined, value);
+    if (shown !== undefined) form[goName] = shown;
+  }
+  return form;
+}
+
+/** A list of such structs; null where there is none. */
+export function goForms(type: string, list: readonly Part[] | undefined): unknown {
+  return formOf(`[]${type}`, list, undefined);
+}
+
+function formOf(kind: string, value: unknown, outer: Part | undefined): unknown {
+  if (kind.startsWith("*")) return value === undefined ? null : formOf(kind.slice(1), value, outer);
+  if (kind.startsWith("[]")) return value === undefined ? null : (value as unknown[]).map((item) => formOf(kind.slice(2), item, outer));
+  if (kind.startsWith("map")) return value === undefined ? null : formOfMap(kind.slice(3), value as Part);
+  switch (kind) {
+    case '""':
+      return value ?? "";
+    case "0":
+    case "0IntOrString":
+      return value ?? 0;
+    case "0Quantity":
+      return value ?? "0";
+    case "false":
+      return value ?? false;
+    case "null":
+      return value ?? null;
+    case "omit":
+      return value;
+    case "metaLabelSelector":
+      return formOfSelector(value as Part);
+    default:
+      return goForm(kind, value as Part | undefined, outer);
+  }
+}
+
+function formOfMap(kind: string, value: Part): Part {
+  const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(sorted.map(([key, member]) => [key, formOf(kind, member, undefined)]));
+}
+
+function formOfSelector({ matchLabels, matchExpressions }: Part): Part {
+  const requirements = ((matchExpressions ?? []) as Part[]).map(({ key = "", operator = "", values }) => {
+    return { key, operator, ...((values as unknown[] | undefined)?.length ? { values } : undefined) };
+  });
+  const labels = Object.keys(matchLabels ?? {}).length > 0 && { matchLabels: formOfMap('""', matchLabels as Part) };
+  return { ...labels, ...(requirements.length > 0 && { matchExpressions: requirements }) };
+}
