@@ -160,7 +160,11 @@ conversation("subresources that change their part of an object alone", [
     `STRATEGIC ${pods}/p/ephemeralcontainers`,
     { spec: { ephemeralContainers: [{ name: "e", image: "j" }] } },
     422,
-    'Pod "p" is invalid: spec.ephemeralContainers: Forbidden: existing ephemeral containers "e" may not be changed',
+    [
+      'Pod "p" is invalid: spec.ephemeralContainers: Forbidden: existing ephemeral containers "e" may not be changed',
+      ...['@@ -1,6 +1,6 @@', ' {', '  "Name": "e",', '- "Image": "i",', '+ "Image": "j",', '  "Command": null,', '  "Args": null,'],
+      '  "WorkingDir": "",\n',
+    ].join("\n"),
   ],
   [
     `STRATEGIC ${pods}/p/resize`,
