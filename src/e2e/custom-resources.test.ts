@@ -153,6 +153,17 @@ test("the life of a definition", async (t) => {
     const { status, body } = await send("PATCH", `${widgets}/a`, patch, { "content-type": "application/merge-patch+json" });
     const wrong = 'kind: Invalid value: "Gadget": must be Widget, apiVersion: Invalid value: "example.com/v2": must be example.com/v1';
     assert.deepEqual([status, body.message], [422, `Gadget.example.com "a" is invalid: [${wrong}]`]);
+    const rows: readonly (readonly [patch: object, status: number, why: RegExp])[] = [
+      [{ kind: null }, 422, /^ "" is invalid: patch: Invalid value: "\{\\"apiVersion\\":.*: Object 'Kind' is missing in '\{"apiVersion":.*\}'$/],
+      [{ apiVersion: null }, 500, /^Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'$/],
+      [{ apiVersion: "", metadata: { name: 5 } }, 422, /: json: cannot unmarshal number into Go struct field ObjectMeta\.name of type string$/],
+      [{ KIND: "Gadget" }, 200, /^undefined$/],
+    ];
+    for (const [change, code, why] of rows) {
+      const answer = await send("PATCH", `${widgets}/a?dryRun=All`, change, { "content-type": "application/merge-patch+json" });
+      assert.equal(answer.status, code, JSON.stringify(change));
+      assert.match(String(answer.body.message), why);
+    }
   });
 
   await t.test("lists keep the kind of their items", async () => {

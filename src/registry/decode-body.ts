@@ -5,7 +5,7 @@ import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/o
 import { cborTypeMeta, decodeAnyCbor, decodeCbor } from "../lib/cbor/decode.ts";
 import { cborType } from "../lib/cbor/media-types.ts";
 import { CborError } from "../lib/cbor/wire.ts";
-import { checkRepeatedTypeMeta, type Document, JsonSyntaxError, type TypeMeta, TypeMetaError } from "../lib/json/parse.ts";
+import { checkRepeatedTypeMeta, type Document, exactType, JsonSyntaxError, type TypeMeta, TypeMetaError } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { decodeProtobuf } from "../lib/protobuf/decode.ts";
 import { type Envelope, readEnvelope } from "../lib/protobuf/envelope.ts";
@@ -81,6 +81,7 @@ function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptio
     checkEachKind(bytes, document, expected);
     throw cannot(error.message);
   }
+  if (expected.schema.custom !== undefined && kind !== expected.kind) decoded.problems = decoded.problems.filter(isRepetition); // No schema is found then.
   if (options.fieldValidation === "Strict") {
     // What is wrong with the YAML is one error, of several lines, and a warning each.
     const problems = strictErrors.length === 0 ? decoded.problems : [strictYamlError(strictErrors), ...decoded.problems];
@@ -90,6 +91,8 @@ function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptio
   checkCustomKind(kind, object, expected);
   return object;
 }
+
+const isRepetition = (problem: string): boolean => problem.startsWith("duplicate field");
 
 /** Protobuf has no unknown or repeated fields to tell of: what is not known is skipped. */
 function decodeProtobufBody(bytes: Buffer, expected: ExpectedKind, catalog: Catalog): KubeObject {
@@ -167,8 +170,9 @@ export function withMetadata(object: Record<string, unknown>): KubeObject {
 
 function readKind(bytes: Buffer, expected: ExpectedKind, { catalog, mediaType }: DecodeOptions) {
   try {
-    const { apiVersion, kind: given, document, strictErrors } = readText(bytes, mediaType);
-    const { kind, version } = namedKind({ apiVersion, kind: given }, expected, catalog);
+    const { document, strictErrors, ...read } = readText(bytes, mediaType);
+    const given = expected.schema.custom === undefined ? read : exactType(document.value, read);
+    const { kind, version } = namedKind(given, expected, catalog);
     return { kind, version, document, strictErrors };
   } catch (error) {
     if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError)) throw error;

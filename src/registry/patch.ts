@@ -8,7 +8,7 @@ import type { Catalog, Resolved } from "../resource/contract.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { checkCustomType, type ExpectedKind, expectedKind, strictError, toStorageVersion, withMetadata } from "./decode-body.ts";
 import type { Patched, Patcher } from "./patch/contract.ts";
-import { asInternal, readPatchedType } from "./patch/patched-type.ts";
+import { asInternal, readPatchedType, refuseWithoutVersion } from "./patch/patched-type.ts";
 import { checkNames } from "./preconditions.ts";
 import { storedResource } from "./resource-names.ts";
 import { update } from "./update.ts";
@@ -53,11 +53,12 @@ export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: 
     says?.isInternal === true
       ? asInternal(patched.document as KubeObject)
       : conformPatched(patched.document, expected, (why) => refusal(apply().problem?.() ?? why));
-  const problems = [...patched.problems, ...decoded.problems.sort()];
+  const problems = says?.lacksVersion === true ? patched.problems : [...patched.problems, ...decoded.problems.sort()];
   if (problems.length > 0 && request.fieldValidation !== "Ignore") {
     if (request.fieldValidation === "Strict") throw refusal(strictError(problems));
     request.warnings.push(...problems);
   }
+  if (says?.lacksVersion === true) refuseWithoutVersion();
   const object = withMetadata(decoded.object);
   if (says?.isCustom === true) checkCustomType(object, expected);
   object.kind = expected.kind;

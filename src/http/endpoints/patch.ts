@@ -38,11 +38,13 @@ function patchType({ exchange }: RequestContext): string {
 }
 
 /** Upstream's router for built-in resources looks at a list of types, and trims them. @throws ApiError 415 where none of them is known */
-function checkRoute({ exchange }: RequestContext, served: (type: string) => boolean): void {
+function checkRoute({ exchange, warnings }: RequestContext, served: (type: string) => boolean): void {
   const header = exchange.header("content-type") ?? "";
   if (Object.hasOwn(patchers, header)) return;
   const types = header.split(",").map((type) => (type.split(";")[0] as string).trim());
-  if (!types.some((type) => patchTypes.includes(type) && served(type))) throw unsupportedPatchType();
+  if (types.some((type) => patchTypes.includes(type) && served(type))) return;
+  warnings.length = 0; // It knows of none.
+  throw unsupportedPatchType();
 }
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */

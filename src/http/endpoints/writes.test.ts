@@ -129,6 +129,24 @@ conversation("bodies that are of another kind, or nothing at all", [
   ],
 ]);
 
+conversation("the names of kind and version, in any case", [
+  [`POST ${maps}?dryRun=All`, { KIND: "ConfigMap", metadata: { name: "a" } }, 201],
+  [
+    `POST ${maps}?dryRun=All`,
+    '{"kind":"ConfigMap","KIND":"Secret","apiVersion":"v1","metadata":{"name":"a"}}',
+    400,
+    'Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion',
+  ],
+  // Of YAML upstream makes JSON with sorted keys, whose last one counts.
+  [
+    `POST ${maps}?dryRun=All`,
+    "kind: ConfigMap\nKIND: Secret\napiVersion: v1\nmetadata: {name: a}\n",
+    201,
+    undefined,
+    { "content-type": "application/yaml" },
+  ],
+]);
+
 conversation("update: names, versions, uids", [
   [`POST ${maps}`, { metadata: { name: "a" }, data: { k: "v" } }, 201],
   [`PUT ${maps}/a`, { metadata: { name: "b" } }, 400, "the name of the object (b) does not match the name on the URL (a)"],

@@ -4,6 +4,7 @@
 export function formatGoValue(value: unknown): string {
   if (value === null || value === undefined) return "<nil>";
   if (typeof value === "number") return formatGoNumber(value);
+  if (typeof value === "bigint" && !isInt64(value)) return formatGoFloat(Number(value));
   if (typeof value !== "object") return String(value);
   if (Array.isArray(value)) return `[${value.map(formatGoValue).join(" ")}]`;
   const members = Object.keys(value)
@@ -11,6 +12,8 @@ export function formatGoValue(value: unknown): string {
     .map((key) => `${key}:${formatGoValue((value as Record<string, unknown>)[key])}`);
   return `map[${members.join(" ")}]`;
 }
+
+const isInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
 
 /** With `%s`, which says what is no text: `%!s(int64=1)`. */
 export function formatGoText(value: unknown): string {
@@ -56,7 +59,7 @@ export function goTypeOf(value: unknown): string {
     case "boolean":
       return "bool";
     case "bigint":
-      return "int64";
+      return isInt64(value) ? "int64" : "float64";
     case "number":
       return Number.isInteger(value) ? "int64" : "float64";
     default:

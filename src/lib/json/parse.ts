@@ -87,6 +87,13 @@ export class TypeMetaError extends Error {
   }
 }
 
+/** The same by the very names alone, as upstream reads what it has no types for. @param read by {@link typeMetaOf} */
+export function exactType(value: unknown, read: TypeMeta): TypeMeta {
+  if (typeof value !== "object" || value === null) return read;
+  const own = (name: string): string => (Object.hasOwn(value, name) ? ((Reflect.get(value, name) as string | null) ?? "") : "");
+  return { apiVersion: own("apiVersion"), kind: own("kind") };
+}
+
 /** The same of a text that repeats keys: each of them is looked at. @throws TypeMetaError */
 export function checkRepeatedTypeMeta(bytes: Buffer): void {
   const { value, repeated } = exactDocument(bytes);

@@ -2,7 +2,7 @@
 import { type ApiError, internalError } from "../../api/errors.ts";
 import { type KubeObject, parseGroupVersion } from "../../api/object.ts";
 import { sortedKeys } from "../../lib/json/encode-any.ts";
-import { type TypeMeta, TypeMetaError, typeMetaOf } from "../../lib/json/parse.ts";
+import { exactType, type TypeMeta, TypeMetaError, typeMetaOf } from "../../lib/json/parse.ts";
 import { isObject } from "../../lib/json/values.ts";
 import type { Decoded } from "../../lib/schema/decode.ts";
 import type { Catalog } from "../../resource/contract.ts";
@@ -13,6 +13,8 @@ export interface PatchedType {
   readonly isInternal: boolean;
   /** Its kind and version are left to the validation of custom resources. */
   readonly isCustom: boolean;
+  /** A custom resource without a version, which upstream finds out when it wants to store it. */
+  readonly lacksVersion: boolean;
 }
 
 export interface PatchedDocument {
@@ -22,19 +24,18 @@ export interface PatchedDocument {
   refusal(why: string): ApiError;
 }
 
-/** @throws ApiError 422 where it is no such kind; 500 for a custom resource without a version, as upstream has it */
+/** @throws ApiError 422 where it is no such kind */
 export function readPatchedType({ document, describe, refusal }: PatchedDocument, expected: ExpectedKind, catalog: Catalog): PatchedType {
-  const { apiVersion, kind } = typeOf(document, refusal);
   const isCustom = expected.schema.custom !== undefined;
+  const { apiVersion, kind } = isCustom ? exactType(document, typeOf(document, refusal)) : typeOf(document, refusal);
   if (isCustom && kind === "") throw refusal(`Object 'Kind' is missing in '${describe()}'`);
-  if (isCustom && apiVersion === "") throw internalError(versionMissing);
   const named = apiVersion === "" ? expected : parseGroupVersion(apiVersion);
   if (named === undefined) throw refusal(`unexpected GroupVersion string: ${apiVersion}`);
   const given = { group: named.group, version: named.version, kind: kind === "" ? expected.kind : kind };
   const isInternal = apiVersion === "" && !isCustom && expected.isHub !== true;
   const problem = isInternal ? internalKindProblem(given, expected, catalog) : kindProblem(given, expected, catalog)?.why;
   if (problem !== undefined && !isCustom) throw refusal(problem);
-  return { isInternal, isCustom };
+  return { isInternal, isCustom, lacksVersion: isCustom && apiVersion === "" };
 }
 
 function typeOf(document: unknown, refusal: (why: string) => ApiError): TypeMeta {
@@ -49,7 +50,10 @@ function typeOf(document: unknown, refusal: (why: string) => ApiError): TypeMeta
 /** As upstream has written it: where a name is there in several cases, the last one counts. */
 const inOrder = (document: Record<string, unknown>): object => Object.fromEntries(sortedKeys(document).map((key) => [key, document[key]]));
 
-const versionMissing = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+/** @throws ApiError 500, as upstream has it */
+export function refuseWithoutVersion(): never {
+  throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+}
 
 /** Such a type knows none of the fields; what is left has no name. */
 export function asInternal(document: KubeObject): Decoded {
