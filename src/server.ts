@@ -8,6 +8,7 @@ import { nodeRestriction } from "./admission/node-restriction/node-restriction.t
 import { chooseAdmissionPlugins } from "./admission/options.ts";
 import { priority } from "./admission/priority.ts";
 import { pooledRandom } from "./api/random.ts";
+import type { ExpressionChecker } from "./apis/admissionregistration/expression-checker.ts";
 import type { RuleChecker } from "./apis/apiextensions/rule-checker.ts";
 import { openServiceAddresses } from "./apis/core/service-addresses.ts";
 import { builtinConversions, strategiesWith } from "./apis/index.ts";
@@ -95,7 +96,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   closers.add(() => {
     for (const cache of installer.caches().values()) cache.close();
   });
-  const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, loadRuleChecker });
+  const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, loadRuleChecker, loadExpressionChecker });
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const metrics = openMetrics(settings.metrics, { audit: audit.counts, storage, installer, catalog, clock, gates });
   const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict: gates.enabled("StrictIPCIDRValidation") });
@@ -220,6 +221,10 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
 
 async function loadRuleChecker(): Promise<RuleChecker> {
   return (await import("./server/custom-resources.ts")).definitionRules;
+}
+
+async function loadExpressionChecker(): Promise<ExpressionChecker> {
+  return (await import("./server/policy-expressions.ts")).policyChecker;
 }
 
 async function openStorage(options: ServerOptions): Promise<Storage> {

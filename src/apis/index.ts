@@ -1,13 +1,8 @@
 /** What is special about the built-in kinds, by the names their rows have. A kind without a row has nothing special. */
 import type { Column, Conversion, Strategy } from "../resource/contract.ts";
 import { strategy } from "../resource/strategy.ts";
-import {
-  admissionPolicyBinding,
-  mutatingAdmissionPolicy,
-  mutatingWebhookConfiguration,
-  validatingAdmissionPolicy,
-  validatingWebhookConfiguration,
-} from "./admissionregistration/kinds.ts";
+import type { LoadExpressionChecker } from "./admissionregistration/expression-checker.ts";
+import { admissionKinds } from "./admissionregistration/kinds.ts";
 import { customResourceDefinition, customResourceDefinitionWith } from "./apiextensions/custom-resource-definition.ts";
 import type { RuleChecker } from "./apiextensions/rule-checker.ts";
 import { apiService } from "./apiregistration/api-service.ts";
@@ -74,12 +69,7 @@ const special: Readonly<Record<string, Strategy>> = {
   "/secrets": secret,
   "/serviceaccounts": serviceAccount,
   "/services": service,
-  "admissionregistration.k8s.io/mutatingadmissionpolicies": mutatingAdmissionPolicy,
-  "admissionregistration.k8s.io/mutatingadmissionpolicybindings": admissionPolicyBinding,
-  "admissionregistration.k8s.io/mutatingwebhookconfigurations": mutatingWebhookConfiguration,
-  "admissionregistration.k8s.io/validatingadmissionpolicies": validatingAdmissionPolicy,
-  "admissionregistration.k8s.io/validatingadmissionpolicybindings": admissionPolicyBinding,
-  "admissionregistration.k8s.io/validatingwebhookconfigurations": validatingWebhookConfiguration,
+  ...admissionKinds(undefined),
   "apiextensions.k8s.io/customresourcedefinitions": customResourceDefinition,
   "apiregistration.k8s.io/apiservices": apiService,
   "apps/controllerrevisions": controllerRevision,
@@ -146,15 +136,18 @@ export interface StrategyOptions {
   readonly eventTtlSeconds: number;
   /** Of what compiles the rules of definitions; without it they are looked at as data alone. */
   readonly loadRuleChecker?: () => Promise<RuleChecker>;
+  /** Of what compiles expressions of webhooks and policies; without it they are taken as they are. */
+  readonly loadExpressionChecker?: LoadExpressionChecker;
 }
 
 /** The same strategies as one server wants them. */
 export function strategiesWith(options: StrategyOptions): Readonly<Record<string, Strategy>> {
-  const expiring = Object.entries(builtinStrategies)
+  const kinds = withColumns({ ...special, ...admissionKinds(options.loadExpressionChecker) }, columnsByResource);
+  const expiring = Object.entries(kinds)
     .filter(([, { ttlSeconds }]) => ttlSeconds !== undefined)
     .map(([key, kind]) => [key, strategy({ ...kind, ttlSeconds: options.eventTtlSeconds })]);
   return {
-    ...builtinStrategies,
+    ...kinds,
     "apiextensions.k8s.io/customresourcedefinitions": customResourceDefinitionWith(options.loadRuleChecker),
     ...Object.fromEntries(expiring),
   };

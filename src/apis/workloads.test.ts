@@ -37,7 +37,7 @@ const defaultRows: [what: string, kind: Strategy, spec: Record<string, unknown>,
     {
       replicas: 1,
       podManagementPolicy: "OrderedReady",
-      updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 0, maxUnavailable: 1 } },
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 0 } },
       persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
     },
   ],

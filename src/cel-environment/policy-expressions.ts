@@ -27,6 +27,8 @@ export interface PolicyVariables {
   readonly hasAuthorizer: boolean;
   /** Whether expressions may make `Object{…}` and `JSONPatch{…}`. */
   readonly hasPatchTypes: boolean;
+  /** False where there is no `variables`; there is one, be it empty, unless told so. */
+  readonly hasVariables?: boolean;
   /** Of `object` and `oldObject`, to check an expression against a kind; dynamic when left out. */
   readonly objectType?: DeclType;
   readonly paramsType?: DeclType;
@@ -45,10 +47,9 @@ export class PolicyCompiler {
 
   /** @param base new or stored expressions' environment */
   constructor(base: Environment, variables: PolicyVariables) {
-    this.#environment = policyEnvironment(base, variables).extend({
-      types: this.#variableTypes(),
-      variables: [{ name: "variables", type: objectType(variablesTypeName) }],
-    });
+    const environment = policyEnvironment(base, variables);
+    const composed = { types: this.#variableTypes(), variables: [{ name: "variables", type: objectType(variablesTypeName) }] };
+    this.#environment = variables.hasVariables === false ? environment : environment.extend(composed);
   }
 
   /** In the order in which the policy names them. Whether it compiled is in what is returned; those that use it fail then. */

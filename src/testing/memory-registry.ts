@@ -14,7 +14,7 @@ import { type DeleteRequest, deleteOne } from "../registry/delete.ts";
 import { update } from "../registry/update.ts";
 import { builtinDefinitions } from "../resource/builtin-definitions.ts";
 import { openCatalog } from "../resource/catalog.ts";
-import type { Catalog, Resolved } from "../resource/contract.ts";
+import type { Catalog, Resolved, Strategy } from "../resource/contract.ts";
 import { createInstaller } from "../resource/install.ts";
 import { openMemoryStorage } from "../storage/memory.ts";
 import { valueBytesMaxDefault } from "../storage/options.ts";
@@ -23,6 +23,8 @@ export interface MemoryRegistryOptions {
   readonly clock?: Clock;
   /** As `--feature-gates` takes it. */
   readonly featureGates?: string;
+  /** Those of the built-in kinds unless told otherwise. */
+  readonly strategies?: Readonly<Record<string, Strategy>>;
   /** After NamespaceLifecycle. */
   readonly plugins?: (catalog: Catalog) => readonly AdmissionPlugin[];
 }
@@ -43,12 +45,13 @@ export type Place = readonly [resource: string, namespace: string];
 export async function openMemoryRegistry({
   clock = systemClock,
   featureGates = "",
+  strategies = builtinStrategies,
   plugins = () => [],
 }: MemoryRegistryOptions = {}): Promise<MemoryRegistry> {
   const storage = await openMemoryStorage({ clock, historyMs: 300_000, historyBytesMax: 64 << 20, valueBytesMax: valueBytesMaxDefault });
   const installer = createInstaller({ storage, clock });
   const served = { serves: (_group: string, version: string) => !/alpha|beta/.test(version) };
-  const definitions = builtinDefinitions({ strategies: builtinStrategies, conversions: builtinConversions, served });
+  const definitions = builtinDefinitions({ strategies, conversions: builtinConversions, served });
   const catalog = openCatalog(definitions, installer.install);
   const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)]);
   const registry = { storage, catalog, clock, gates: parseFeatureGates(featureGates).gates, admission, random: randomBytes };

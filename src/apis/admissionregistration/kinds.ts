@@ -1,38 +1,106 @@
-/** admissionregistration.k8s.io: webhook configurations and policies. */
+/** admissionregistration.k8s.io: webhook configurations and policies. Their rules are loaded for the first write of one. */
+import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { validateMetaAgain } from "../../api/validation/metadata.ts";
+import { identical } from "../../lib/json/values.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import type { Strategy, StrategyContext } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { items, type Part, setAbsent, struct } from "../fields.ts";
+import { items, keepMetaForStatus, type Part, setAbsent, struct } from "../fields.ts";
+import { type ExpressionChecker, type LoadExpressionChecker, uncheckedExpressions } from "./expression-checker.ts";
 
-export const validatingWebhookConfiguration = strategy({
-  isolatesStatus: false,
-  hasGeneration: true,
-  setDefaults: (object) => items(object.webhooks).forEach(setWebhookDefaults),
-});
+type Rules = (next: KubeObject, old: KubeObject | undefined, checker: ExpressionChecker, errors: FieldErrors) => void;
 
-export const mutatingWebhookConfiguration = strategy({
-  isolatesStatus: false,
-  hasGeneration: true,
-  setDefaults(object) {
-    for (const webhook of items(object.webhooks)) {
-      setWebhookDefaults(webhook);
-      setAbsent(webhook, { reinvocationPolicy: "Never" });
-    }
-  },
-});
+const reservedSuffix = ".static.k8s.io";
+const reservedText = `names ending with "${reservedSuffix}" are reserved for static manifest-based configurations and cannot be managed via the API`;
+const reservedGate = "ManifestBasedAdmissionControlConfig";
 
-export const validatingAdmissionPolicy = strategy({ hasGeneration: true, setDefaults: setPolicyDefaults });
-export const mutatingAdmissionPolicy = strategy({ isolatesStatus: false, hasGeneration: true, setDefaults: setPolicyDefaults });
-export const admissionPolicyBinding = strategy({
-  isolatesStatus: false,
-  hasGeneration: true,
-  setDefaults(object) {
-    const { matchResources } = struct(object, "spec");
-    if (matchResources) setMatchDefaults(matchResources);
-  },
-});
+/** @param load of what compiles expressions; without it they are taken as they are @param rules loads the kind's own */
+function checked(load: LoadExpressionChecker | undefined, rules: () => Promise<Rules>): Partial<Strategy> {
+  const check = async (next: KubeObject, old: KubeObject | undefined, errors: FieldErrors): Promise<void> =>
+    (await rules())(next, old, (await load?.()) ?? uncheckedExpressions, errors);
+  return {
+    hasGeneration: true,
+    repeatsMetaRules: false,
+    async validate(object, errors, context) {
+      await check(object, undefined, errors);
+      checkReservedName(object, errors, context);
+    },
+    async validateUpdate(next, old, errors) {
+      validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+      await check(next, old, errors);
+    },
+    warnings({ metadata: { name = "" } }, old, { gates }) {
+      const isRefused = old === undefined && gates.enabled(reservedGate);
+      return name.endsWith(reservedSuffix) && !isRefused ? [`metadata.name: ${reservedText}`] : [];
+    },
+  };
+}
+
+function checkReservedName({ metadata: { name = "" } }: KubeObject, errors: FieldErrors, { gates }: StrategyContext): void {
+  if (name.endsWith(reservedSuffix) && gates.enabled(reservedGate)) errors.invalid("metadata.name", name, reservedText);
+}
+
+/** The kinds of a server, by `group/resource`. */
+export function admissionKinds(load: LoadExpressionChecker | undefined): Readonly<Record<string, Strategy>> {
+  const webhooks = async (): Promise<Rules> => (await import("./webhook-rules.ts")).validateWebhooks;
+  const validatingPolicy = async (): Promise<Rules> => (await import("./policy-rules.ts")).validateValidatingPolicy;
+  const mutatingPolicy = async (): Promise<Rules> => (await import("./policy-rules.ts")).validateMutatingPolicy;
+  const kinds: Readonly<Record<string, Strategy>> = {
+    validatingwebhookconfigurations: strategy({
+      ...checked(load, webhooks),
+      isolatesStatus: false,
+      raisesGeneration: webhooksDiffer,
+      setDefaults: (object) => items(object.webhooks).forEach(setWebhookDefaults),
+    }),
+    mutatingwebhookconfigurations: strategy({
+      ...checked(load, webhooks),
+      isolatesStatus: false,
+      raisesGeneration: webhooksDiffer,
+      setDefaults: setMutatingDefaults,
+    }),
+    validatingadmissionpolicies: strategy({
+      ...checked(load, validatingPolicy),
+      setDefaults: setPolicyDefaults,
+      prepareForStatusUpdate: keepMetaForStatus,
+      async validateStatusUpdate(next, _old, errors) {
+        (await import("./policy-status.ts")).validatePolicyStatus(next, errors);
+      },
+    }),
+    mutatingadmissionpolicies: strategy({ ...checked(load, mutatingPolicy), isolatesStatus: false, setDefaults: setPolicyDefaults }),
+    validatingadmissionpolicybindings: binding(async () => (await import("./binding-rules.ts")).validateValidatingBinding),
+    mutatingadmissionpolicybindings: binding(async () => (await import("./binding-rules.ts")).validateMutatingBinding),
+  };
+  return Object.fromEntries(Object.entries(kinds).map(([resource, kind]) => [`admissionregistration.k8s.io/${resource}`, kind]));
+}
+
+/** Also where only what is empty differs. */
+const webhooksDiffer = (next: KubeObject, old: KubeObject): boolean => !identical(next.webhooks ?? [], old.webhooks ?? []);
+
+function binding(rules: () => Promise<(object: KubeObject, errors: FieldErrors) => void>): Strategy {
+  return strategy({
+    ...checked(undefined, async () => {
+      const validate = await rules();
+      return (next, _old, _checker, errors) => validate(next, errors);
+    }),
+    isolatesStatus: false,
+    setDefaults(object) {
+      const { matchResources } = struct(object, "spec");
+      if (matchResources) setMatchDefaults(matchResources);
+    },
+  });
+}
+
+function setMutatingDefaults(object: KubeObject): void {
+  for (const webhook of items(object.webhooks)) {
+    setWebhookDefaults(webhook);
+    webhook.reinvocationPolicy ??= "Never";
+  }
+}
 
 function setWebhookDefaults(webhook: Part): void {
-  setAbsent(webhook, { failurePolicy: "Fail", timeoutSeconds: 10 });
+  webhook.failurePolicy ??= "Fail";
+  webhook.timeoutSeconds ??= 10;
   setMatchDefaults(webhook);
   setScope(webhook.rules);
   const service = webhook.clientConfig?.service;
@@ -41,16 +109,18 @@ function setWebhookDefaults(webhook: Part): void {
 
 function setPolicyDefaults(object: KubeObject): void {
   const spec = struct(object, "spec");
-  setAbsent(spec, { failurePolicy: "Fail" });
+  spec.failurePolicy ??= "Fail";
   if (spec.matchConstraints) setMatchDefaults(spec.matchConstraints);
 }
 
 function setMatchDefaults(match: Part): void {
-  setAbsent(match, { matchPolicy: "Equivalent", namespaceSelector: {}, objectSelector: {} });
+  match.matchPolicy ??= "Equivalent";
+  match.namespaceSelector ??= {};
+  match.objectSelector ??= {};
   setScope(match.resourceRules);
   setScope(match.excludeResourceRules);
 }
 
 function setScope(rules: unknown): void {
-  for (const rule of items(rules)) setAbsent(rule, { scope: "*" });
+  for (const rule of items(rules)) rule.scope ??= "*";
 }

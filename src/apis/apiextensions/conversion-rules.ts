@@ -30,7 +30,7 @@ function checkClientConfig(config: WebhookClientConfig, path: string, { validCaB
   const { url, service, caBundle = "" } = config;
   if ((url === undefined) === (service === undefined)) errors.required(path, "exactly one of url or service is required");
   else if (url !== undefined) checkWebhookUrl(url, `${path}.url`, errors);
-  else if (service !== undefined) checkService(service, `${path}.service`, errors);
+  else if (service !== undefined) checkWebhookService(service, `${path}.service`, errors);
   const problem = validCaBundle && caBundle !== "" ? caBundleProblem(caBundle) : undefined;
   if (problem !== undefined) errors.invalid(`${path}.caBundle`, caBundle, problem);
 }
@@ -55,7 +55,7 @@ export function checkWebhookUrl(text: string, path: string, errors: FieldErrors)
 }
 
 /** Upstream takes the name for the namespace, and the other way round, and so names the other field. */
-function checkService(
+export function checkWebhookService(
   { name = "", namespace = "", path, port = 443 }: NonNullable<WebhookClientConfig["service"]>,
   at: string,
   errors: FieldErrors,

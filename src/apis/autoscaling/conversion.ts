@@ -27,7 +27,7 @@ export const horizontalPodAutoscalerV1: Conversion = {
     annotate(object, "metrics", others.map(metricSpecToV1));
     annotate(object, "currentMetrics", items(currentMetrics).map(metricStatusToV1));
     annotate(object, "conditions", items(conditions));
-    if (behavior) setAnnotation(object, "behavior", JSON.stringify(capitalized(behavior)));
+    if (behavior) setAnnotation(object, "behavior", JSON.stringify(behaviorInGo(behavior)));
     return object;
   },
   toStorage(object) {
@@ -90,8 +90,22 @@ function readList(object: KubeObject, what: Annotated): Part[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "object" && one !== null && !Array.isArray(one)) : [];
 }
 
-/** Upstream writes the behavior from a struct without field names of JSON, so that its keys are Go's. */
-const capitalized = (behavior: unknown): unknown => renameKeys(behavior, (key) => key.charAt(0).toUpperCase() + key.slice(1), 8);
+/** Upstream writes the behavior from a struct without field names of JSON, so that its keys are Go's and none is left out. */
+function behaviorInGo({ scaleUp, scaleDown }: Part): Part {
+  return { ScaleUp: rulesInGo(scaleUp), ScaleDown: rulesInGo(scaleDown) };
+}
+
+function rulesInGo(rules: Part | undefined): Part | null {
+  if (!rules) return null;
+  const { stabilizationWindowSeconds = null, selectPolicy = null, policies, tolerance = null } = rules;
+  const listed = items(policies).map(({ type = "", value = 0, periodSeconds = 0 }) => ({ Type: type, Value: value, PeriodSeconds: periodSeconds }));
+  return {
+    StabilizationWindowSeconds: stabilizationWindowSeconds,
+    SelectPolicy: selectPolicy,
+    Policies: policies ? listed : null,
+    Tolerance: tolerance,
+  };
+}
 
 function decapitalized(behavior: unknown): unknown {
   if (typeof behavior !== "object" || behavior === null || Array.isArray(behavior)) return undefined;

@@ -1,8 +1,12 @@
-/** HorizontalPodAutoscaler, stored as autoscaling/v2. */
+/** HorizontalPodAutoscaler, stored as autoscaling/v2. Source: upstream's autoscaling validation and strategy. */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
+import type { StrategyContext } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { items, type Part, setAbsent, struct } from "../fields.ts";
+import { items, type Part, struct } from "../fields.ts";
+import { checkCounts } from "../workload.ts";
+import { setBehaviorDefaults, validateBehavior } from "./behavior.ts";
+import { type ReferenceRules, referenceVersionProblem, validateMetrics, validateReference } from "./metric-rules.ts";
 
 /** What is aimed at when nobody says. */
 const defaultCpuUtilization = 80;
@@ -10,36 +14,40 @@ const defaultCpuUtilization = 80;
 export const horizontalPodAutoscaler = strategy({
   setDefaults(object) {
     const spec = struct(object, "spec");
-    setAbsent(spec, { minReplicas: 1 });
+    spec.minReplicas ??= 1;
     if (items(spec.metrics).length === 0) spec.metrics = [cpuMetric(defaultCpuUtilization)];
     if (spec.behavior) setBehaviorDefaults(spec.behavior);
   },
   prepareForCreate(object) {
     delete object.status;
   },
-  validate,
-  validateUpdate: (next, _old, errors) => validate(next, errors),
+  validate: (object, errors, context) => validate(object, undefined, errors, context),
+  validateUpdate: (next, old, errors, context) => validate(next, old, errors, context),
+  validateStatusUpdate: (next, _old, errors) => checkCounts(next.status ?? {}, "status", ["currentReplicas", "desiredReplicas"], errors),
 });
 
 export function cpuMetric(averageUtilization: number): Part {
   return { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } };
 }
 
-function setBehaviorDefaults(behavior: Part): void {
-  const upPolicies = [
-    { type: "Pods", value: 4, periodSeconds: 15 },
-    { type: "Percent", value: 100, periodSeconds: 15 },
-  ];
-  setAbsent(struct(behavior, "scaleUp"), { stabilizationWindowSeconds: 0, selectPolicy: "Max", policies: upPolicies });
-  setAbsent(struct(behavior, "scaleDown"), { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] });
+/** The version of a target that stays, and of metrics some of which were wrong before, may be anything. */
+function validate({ spec }: KubeObject, old: KubeObject | undefined, errors: FieldErrors, { gates }: StrategyContext): void {
+  const { minReplicas, maxReplicas = 0, scaleTargetRef = {} } = spec;
+  const least = gates.enabled("HPAScaleToZero") || old?.spec.minReplicas === 0 ? 0 : 1;
+  if (minReplicas < least) errors.invalid("spec.minReplicas", minReplicas, `must be greater than or equal to ${least}`);
+  if (maxReplicas === 0) errors.required("spec.maxReplicas", "must be set and greater than 0");
+  else if (maxReplicas < 0) errors.invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to 1");
+  if (maxReplicas < minReplicas) errors.invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`");
+  validateReference(scaleTargetRef, targetRules(scaleTargetRef, old?.spec.scaleTargetRef), "spec.scaleTargetRef", errors);
+  const hadWrong = items(old?.spec.metrics).some(({ type, object }) => type === "Object" && object && isWrongVersion(object.describedObject));
+  validateMetrics(items(spec.metrics), { anyVersion: hadWrong, emptyGroup: true }, minReplicas, errors);
+  if (spec.behavior) validateBehavior(spec.behavior, "spec.behavior", errors);
 }
 
-function validate({ spec }: KubeObject, errors: FieldErrors): void {
-  if (spec.minReplicas < 1) errors.invalid("spec.minReplicas", spec.minReplicas, "must be greater than or equal to 1");
-  const { maxReplicas = 0 } = spec;
-  if (maxReplicas < 1) errors.invalid("spec.maxReplicas", maxReplicas, "must be greater than 0");
-  if (maxReplicas < spec.minReplicas) errors.invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`");
-  for (const field of ["kind", "name"]) {
-    if ((spec.scaleTargetRef?.[field] ?? "") === "") errors.required(`spec.scaleTargetRef.${field}`);
-  }
+const isWrongVersion = (reference: Part | undefined): boolean =>
+  referenceVersionProblem(reference?.apiVersion ?? "", { emptyGroup: true }) !== undefined;
+
+function targetRules({ apiVersion = "", kind = "" }: Part, old: Part | undefined): ReferenceRules {
+  if (old !== undefined && (old.apiVersion ?? "") === apiVersion && (old.kind ?? "") === kind) return { anyVersion: true };
+  return { emptyGroup: kind === "ReplicationController" }; // The only one without a group that can be scaled.
 }

@@ -1,39 +1,87 @@
-/** CronJob. */
+/** CronJob. Source: upstream's batch validation and strategy. */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { encodeAny } from "../../lib/json/encode-any.ts";
+import { GoPrinted } from "../../lib/json/go-value.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { setTemplateDefaults } from "../core/pod-template.ts";
-import { checkNonNegative, setAbsent, struct } from "../fields.ts";
-import { validateJobTemplate } from "./job.ts";
+import { checkNonNegative, type Part, setAbsent, struct } from "../fields.ts";
+import { shownSelector } from "../label-selector.ts";
+import { checkCounts, podNameWarnings } from "../workload.ts";
+import { scheduleProblem, zoneProblem } from "./cron-schedule.ts";
+import { setConditionDefaults } from "./job.ts";
+import { jobSpecWarnings, validateJobSpec } from "./job-spec.ts";
 
 /** Room for the suffix its jobs get. */
 const nameBytesMax = 52;
+
+const zoneInSchedule =
+  "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details";
 
 export const cronJob = strategy({
   hasGeneration: true,
   setDefaults(object) {
     const spec = struct(object, "spec");
     setAbsent(spec, { concurrencyPolicy: "Allow", suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 });
-    setTemplateDefaults(struct(struct(spec, "jobTemplate"), "spec"));
+    const jobSpec = struct(struct(spec, "jobTemplate"), "spec");
+    setTemplateDefaults(jobSpec);
+    setConditionDefaults(jobSpec.podFailurePolicy);
   },
   prepareForCreate(object) {
     delete object.status;
   },
   validate(object, errors) {
-    validate(object, errors);
+    validate(object, undefined, errors);
     const { name = "" } = object.metadata;
     if (name.length > nameBytesMax) errors.invalid("metadata.name", name, `must be no more than ${nameBytesMax} characters`);
   },
-  validateUpdate: (next, _old, errors) => validate(next, errors),
+  validateUpdate: (next, old, errors) => validate(next, old.spec, errors),
+  warnings(object, old) {
+    const changes = object.metadata.generation !== old?.metadata.generation;
+    const warnings = [...podNameWarnings(object, old), ...(changes ? jobSpecWarnings(object.spec.jobTemplate.spec, "spec.jobTemplate.spec") : [])];
+    return old !== undefined && object.spec.schedule.includes("TZ") ? [...warnings, zoneInSchedule] : warnings;
+  },
 });
 
 const policies = ["Allow", "Forbid", "Replace"];
 
-function validate(object: KubeObject, errors: FieldErrors): void {
-  const { spec } = object;
-  if ((spec.schedule ?? "") === "") errors.required("spec.schedule");
+function validate({ spec }: KubeObject, old: Part | undefined, errors: FieldErrors): void {
+  validateSchedule(spec, old?.schedule ?? "", errors);
   checkNonNegative(spec.startingDeadlineSeconds, "spec.startingDeadlineSeconds", errors);
+  if (spec.timeZone !== undefined && spec.timeZone !== old?.timeZone) validateTimeZone(spec.timeZone, "spec.timeZone", errors);
   if (!policies.includes(spec.concurrencyPolicy)) errors.notSupported("spec.concurrencyPolicy", spec.concurrencyPolicy, policies);
   validateJobTemplate(spec.jobTemplate.spec, "spec.jobTemplate.spec", errors);
-  for (const field of ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"]) checkNonNegative(spec[field], `spec.${field}`, errors);
+  checkCounts(spec, "spec", ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"], errors);
+}
+
+/** A time zone within the schedule is tolerated where there was one before. */
+function validateSchedule({ schedule = "", timeZone }: Part, before: string, errors: FieldErrors): void {
+  if (schedule === "") return errors.required("spec.schedule");
+  const problem = scheduleProblem(schedule);
+  if (problem !== undefined) errors.invalid("spec.schedule", schedule, problem);
+  if (!schedule.includes("TZ")) return;
+  if (!before.includes("TZ")) errors.invalid("spec.schedule", schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+  else if (timeZone !== undefined) errors.invalid("spec.schedule", schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule");
+}
+
+const zonePart = /^[A-Za-z.\-_0-9+]{1,14}$/;
+
+function validateTimeZone(zone: string, path: string, errors: FieldErrors): void {
+  const shown = new GoPrinted(encodeAny(zone)); // Upstream has it behind a pointer.
+  if (zone === "") return errors.invalid(path, shown, "timeZone must be nil or non-empty string");
+  if (zone.split("/").some((part) => part === "." || part === ".." || part.startsWith("-") || !zonePart.test(part))) {
+    return errors.invalid(path, shown, `unknown time zone ${zone}`);
+  }
+  if (zone.toLowerCase() === "local") {
+    errors.invalid(path, shown, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones");
+  }
+  const problem = zoneProblem(zone);
+  if (problem !== undefined) errors.invalid(path, shown, problem);
+}
+
+/** Its jobs select their pods themselves. */
+function validateJobTemplate(spec: Part, path: string, errors: FieldErrors): void {
+  validateJobSpec(spec, path, errors);
+  if (spec.selector) errors.invalid(`${path}.selector`, shownSelector(spec.selector), "`selector` will be auto-generated");
+  if (spec.manualSelector === true) errors.notSupported(`${path}.manualSelector`, true, ["nil", "false"]);
 }

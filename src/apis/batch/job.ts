@@ -1,12 +1,23 @@
-/** Job: selects its pods by its own uid, unless told otherwise. */
+/** Job: selects its pods by its own uid, unless told otherwise. Source: upstream's batch validation and strategy. */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { validateLabels } from "../../api/validation/metadata.ts";
+import { validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { setTemplateDefaults, validateTemplate } from "../core/pod-template.ts";
-import { checkImmutable, checkNonNegative, items, selectable, setAbsent, struct } from "../fields.ts";
+import { setTemplateDefaults } from "../core/pod-template.ts";
+import { checkImmutable, items, type Part, selectable, setAbsent, struct } from "../fields.ts";
+import { byName, isSoundSelector, selects, shownSelector, validateLabelSelector } from "../label-selector.ts";
+import { checkSelected, checkSelectorUnchanged, podNameWarnings } from "../workload.ts";
+import { failurePolicyInGo, successPolicyInGo } from "./job-policies.ts";
+import { jobSpecWarnings, validateJobSpec } from "./job-spec.ts";
+import { validateJobStatus } from "./job-status.ts";
+import { checkTemplateUnchanged } from "./job-template.ts";
 
 const int32Max = 2 ** 31 - 1;
+
+const legacyLabels = { uid: "controller-uid", name: "job-name" };
+const ownLabels = { uid: "batch.kubernetes.io/controller-uid", name: "batch.kubernetes.io/job-name" };
 
 export const job = strategy({
   hasGeneration: true,
@@ -16,71 +27,135 @@ export const job = strategy({
   },
   selectableFields: { "status.successful": (object) => selectable("status.succeeded")(object) || "0" },
   setDefaults(object) {
-    const spec = struct(object, "spec");
-    if (spec.parallelism === undefined && spec.completions === undefined) spec.completions = 1;
-    setAbsent(spec, {
-      parallelism: 1,
-      backoffLimit: spec.backoffLimitPerIndex === undefined ? 6 : int32Max,
-      completionMode: "NonIndexed",
-      suspend: false,
-      manualSelector: false,
-      podReplacementPolicy: spec.podFailurePolicy ? "Failed" : "TerminatingOrFailed",
-    });
-    setTemplateDefaults(spec);
-    for (const rule of items(spec.podFailurePolicy?.rules)) {
-      for (const pattern of items(rule.onPodConditions)) setAbsent(pattern, { status: "True" });
-    }
-    const labels = spec.template.metadata?.labels;
+    setJobSpecDefaults(struct(object, "spec"));
+    const labels = object.spec.template.metadata?.labels;
     if (labels && Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = labels; // Shared until the job has its uid's labels.
   },
   prepareForCreate(object) {
     delete object.status;
     if (object.spec.manualSelector !== true) selectByUid(object);
+    if (Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = { ...object.spec.template.metadata?.labels };
   },
-  validate(object, errors) {
-    const { spec } = object;
-    if (!spec.selector) errors.required("spec.selector");
-    validateSpec(object, errors);
-  },
+  validate: (object, errors) => validate(object, true, errors),
+  repeatsMetaRules: false,
   validateUpdate(next, old, errors) {
+    const labels = old.spec.template?.metadata?.labels ?? {};
+    validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    validate(
+      next,
+      Object.values(ownLabels).every((name) => Object.hasOwn(labels, name)),
+      errors,
+    );
+    validateMetaChangesAgain(next.metadata, old.metadata, errors);
     validateSpec(next, errors);
-    for (const field of ["completionMode", "selector"]) checkImmutable(next.spec[field], old.spec[field], `spec.${field}`, errors);
-    if (next.spec.completionMode !== "Indexed") checkImmutable(next.spec.completions, old.spec.completions, "spec.completions", errors);
-    if (old.spec.suspend !== true) checkImmutable(next.spec.template, old.spec.template, "spec.template", errors);
+    checkUnchanged(next, old, errors);
   },
+  validateStatusUpdate: validateJobStatus,
+  warnings: (object, old) => [
+    ...podNameWarnings(object, old),
+    ...(object.metadata.generation === old?.metadata.generation ? [] : jobSpecWarnings(object.spec, "spec")),
+  ],
 });
+
+export function setJobSpecDefaults(spec: Part): void {
+  if (spec.parallelism === undefined && spec.completions === undefined) spec.completions = 1;
+  const { podFailurePolicy } = spec;
+  spec.parallelism ??= 1;
+  spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : int32Max;
+  spec.completionMode ??= "NonIndexed";
+  spec.suspend ??= false;
+  spec.manualSelector ??= false;
+  spec.podReplacementPolicy ??= podFailurePolicy ? "Failed" : "TerminatingOrFailed";
+  setTemplateDefaults(spec);
+  setConditionDefaults(podFailurePolicy);
+}
+
+export function setConditionDefaults(policy: Part | undefined): void {
+  for (const rule of items(policy?.rules)) for (const pattern of items(rule.onPodConditions)) setAbsent(pattern, { status: "True" });
+}
 
 /** Labels the template and the selector with the job's uid, which nobody else has; the short names are what older releases wrote. */
 function selectByUid(object: KubeObject): void {
   const { uid = "", name = "" } = object.metadata;
   const labels = struct(struct(object.spec.template, "metadata"), "labels");
   const areShared = object.metadata.labels === labels;
-  setAbsent(labels, {
-    "batch.kubernetes.io/controller-uid": uid,
-    "batch.kubernetes.io/job-name": name,
-    "controller-uid": uid,
-    "job-name": name,
-  });
+  for (const [label, value] of [
+    [ownLabels.uid, uid],
+    [ownLabels.name, name],
+    [legacyLabels.uid, uid],
+    [legacyLabels.name, name],
+  ] as const) {
+    labels[label] ??= value;
+  }
   if (areShared) object.metadata.labels = { ...labels };
-  const matchLabels = struct(struct(object.spec, "selector"), "matchLabels");
-  setAbsent(matchLabels, { "batch.kubernetes.io/controller-uid": uid });
+  struct(struct(object.spec, "selector"), "matchLabels")[ownLabels.uid] ??= uid;
+}
+
+/** @param hasOwnLabels whether the labels of this release must be there, and not only those of older ones */
+function validate(object: KubeObject, hasOwnLabels: boolean, errors: FieldErrors): void {
+  checkGenerated(object, hasOwnLabels, errors);
+  validateSpec(object, errors);
+  const { completionMode, completions = 0 } = object.spec;
+  if (completionMode !== "Indexed" || completions <= 0) return;
+  const { name = "" } = object.metadata;
+  const lastPod = `${name}-${completions - 1}`;
+  if (dnsLabelProblems(lastPod).length > 0) {
+    errors.invalid("metadata.name", name, `will not able to create pod with invalid DNS label: ${lastPod}`);
+  }
+}
+
+/** Unless a client says that he selects himself, the labels are this job's alone. */
+function checkGenerated({ metadata, spec }: KubeObject, hasOwnLabels: boolean, errors: FieldErrors): void {
+  const { manualSelector, selector, template } = spec;
+  if (manualSelector === true || !selector) return;
+  const { uid = "", name = "" } = metadata;
+  if (uid === "") errors.required("metadata.uid");
+  const names = hasOwnLabels ? [legacyLabels, ownLabels] : [legacyLabels];
+  const expected = names.flatMap((labels): [label: string, value: string][] => [
+    [labels.uid, uid],
+    [labels.name, name],
+  ]);
+  const labels: Part = template?.metadata?.labels ?? {};
+  for (const [label, value] of expected) {
+    const path = `spec.template.metadata.labels[${label}]`;
+    if (!Object.hasOwn(labels, label)) errors.required(path, `must be '${value}'`);
+    else if (labels[label] !== value) errors.invalid(path, byName(labels), `must be '${value}'`);
+  }
+  if (isSoundSelector(selector) && !selects(selector, Object.fromEntries(expected))) {
+    errors.invalid("spec.selector", shownSelector(selector), "`selector` not auto-generated");
+  }
 }
 
 function validateSpec(object: KubeObject, errors: FieldErrors): void {
   const { spec } = object;
-  for (const field of ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"]) {
-    checkNonNegative(spec[field], `spec.${field}`, errors);
-  }
-  validateJobTemplate(spec, "spec", errors);
+  validateJobSpec(spec, "spec", errors);
+  if (!spec.selector) errors.required("spec.selector");
+  else validateLabelSelector(spec.selector, "spec.selector", errors);
+  if (!spec.selector || isSoundSelector(spec.selector)) checkSelected(object, errors);
 }
 
-/** @param path of the job's spec */
-export function validateJobTemplate(spec: KubeObject["spec"], path: string, errors: FieldErrors): void {
-  const template = spec.template ?? {};
-  validateLabels(template.metadata?.labels, `${path}.template.metadata.labels`, errors);
-  validateTemplate(template, `${path}.template`, errors);
-  const { restartPolicy } = template.spec ?? {};
-  if (restartPolicy === "Always") {
-    errors.required(`${path}.template.spec.restartPolicy`, 'valid values: "OnFailure", "Never"');
+function checkUnchanged(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
+  checkCompletions(next.spec, old.spec, errors);
+  checkSelectorUnchanged(next, old, errors);
+  checkTemplateUnchanged(next, old, errors);
+  checkImmutable(next.spec.completionMode, old.spec.completionMode, "spec.completionMode", errors);
+  for (const [field, inGo] of [
+    ["podFailurePolicy", failurePolicyInGo],
+    ["backoffLimitPerIndex", undefined],
+    ["managedBy", undefined],
+    ["successPolicy", successPolicyInGo],
+  ] as const) {
+    const value = next.spec[field] ?? null;
+    if (!isSame(value, old.spec[field] ?? null)) errors.invalid(`spec.${field}`, inGo === undefined ? value : inGo(value), "field is immutable");
   }
+}
+
+/** What is empty is not the same as what is absent. */
+const isSame = (next: unknown, old: unknown): boolean => (next === null) === (old === null) && deepEqual(next, old);
+
+/** A job with indexes grows and shrinks when all of it runs at once. */
+function checkCompletions({ completionMode, completions, parallelism }: Part, old: Part, errors: FieldErrors): void {
+  if (completionMode !== "Indexed") return checkImmutable(completions, old.completions, "spec.completions", errors);
+  if (completions === undefined || completions === old.completions || completions === parallelism) return;
+  errors.invalid("spec.completions", completions, "can only be modified in tandem with spec.parallelism");
 }

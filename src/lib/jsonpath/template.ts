@@ -1,4 +1,5 @@
 /** What a JSONPath template means, and how its text is read. Source: k8s.io/client-go/util/jsonpath, whose oddities are kept. */
+import { isPrintable } from "../json/quote.ts";
 
 /** From values to those that a step leads to. */
 export type Step =
@@ -26,6 +27,12 @@ export interface Slice {
 
 /** Text outside of braces, or what stands within them. */
 export type Part = { readonly text: string } | { readonly path: Path };
+
+/** As Go prints `%#U`: the code, and the character when it shows. */
+function codeOf(character: string): string {
+  const code = `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0")}`;
+  return isPrintable(character) ? `${code} '${character}'` : code;
+}
 
 export class JsonPathSyntaxError extends Error {}
 
@@ -96,7 +103,7 @@ class Reader {
       case ".":
         return [this.#field()];
       default:
-        throw new JsonPathSyntaxError(`unrecognized character in action: ${character}`);
+        throw new JsonPathSyntaxError(`unrecognized character in action: ${codeOf(character)}`);
     }
   }
 

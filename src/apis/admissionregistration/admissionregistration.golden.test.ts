@@ -1,0 +1,10 @@
+/** What kube-apiserver answers to writes of webhook configurations and policies, and what we do. */
+import { readdirSync } from "node:fs";
+import { policyChecker } from "../../cel-environment/policy-checker.ts";
+import { replayWrites } from "../../testing/memory-writes.ts";
+import { strategiesWith } from "../index.ts";
+
+const directory = `${import.meta.dirname}/testdata`;
+const strategies = strategiesWith({ eventTtlSeconds: 3600, loadExpressionChecker: async () => policyChecker });
+
+for (const file of readdirSync(directory)) replayWrites(`${directory}/${file}`, { strategies });

@@ -1,0 +1,28 @@
+/** What the type checker reports of a policy. Source: upstream's admissionregistration validation. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { validateConditions } from "../../api/validation/conditions.ts";
+import { JsonPathSyntaxError, parseTemplate } from "../../lib/jsonpath/index.ts";
+import { items } from "../fields.ts";
+
+export function validatePolicyStatus({ status = {} }: KubeObject, errors: FieldErrors): void {
+  for (const [index, { warning = "", fieldRef = "" }] of items(status.typeChecking?.expressionWarnings).entries()) {
+    const path = `status.typeChecking.expressionWarnings[${index}]`;
+    if (warning === "") errors.required(`${path}.warning`);
+    const reference = fieldRef.trim();
+    const problem = reference === "" ? undefined : pathProblem(reference);
+    if (reference === "") errors.required(`${path}.fieldRef`);
+    else if (problem !== undefined) errors.invalid(`${path}.fieldRef`, reference, `invalid JSONPath: ${problem}`);
+  }
+  validateConditions(items(status.conditions), "status.conditions", errors);
+}
+
+function pathProblem(text: string): string | undefined {
+  try {
+    parseTemplate(`{${text}}`);
+    return undefined;
+  } catch (error) {
+    if (error instanceof JsonPathSyntaxError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+/** Compiles the expressions of webhooks and policies that are written, to tell what is wrong with them. */
+import { boolType, type CelType, listType, nullType, objectType, stringType } from "../lib/cel/index.ts";
+import { newExpressions, storedExpressions } from "./environments.ts";
+import { jsonPatchName } from "./mutation-types.ts";
+import { PolicyCompiler } from "./policy-expressions.ts";
+
+interface Variables {
+  readonly hasParams: boolean;
+  readonly hasAuthorizer: boolean;
+  readonly hasPatchTypes: boolean;
+}
+
+interface Request {
+  readonly text: string;
+  readonly variables: Variables;
+  /** It was there before. */
+  readonly isStored: boolean;
+}
+
+type Use = "condition" | "message" | "annotation" | "object" | "patch";
+
+const typesOf: Readonly<Record<Use, readonly CelType[]>> = {
+  condition: [boolType],
+  message: [stringType],
+  annotation: [stringType, nullType],
+  object: [objectType("Object")],
+  patch: [listType(objectType(jsonPatchName))],
+};
+
+/** What apis/admissionregistration asks. */
+export const policyChecker = { open: (hasVariables: boolean): PolicyExpressions => new PolicyExpressions(hasVariables) };
+
+/** The expressions of one policy: each kind of expression has a compiler, which knows the variables up to now. */
+class PolicyExpressions {
+  readonly #hasVariables: boolean;
+  readonly #variables: { name: string; expression: string }[] = [];
+  readonly #compilers = new Map<string, PolicyCompiler>();
+
+  constructor(hasVariables: boolean) {
+    this.#hasVariables = hasVariables;
+  }
+
+  addVariable(name: string, request: Request): string | undefined {
+    const own = this.#compilerFor(request);
+    const variable = { name, expression: request.text };
+    this.#variables.push(variable);
+    let problem: string | undefined;
+    for (const compiler of this.#compilers.values()) {
+      const { error } = compiler.addVariable(variable);
+      if (compiler === own) problem = error;
+    }
+    return problem;
+  }
+
+  check({ use, ...request }: Request & { readonly use: Use }): string | undefined {
+    return this.#compilerFor(request).compile(request.text, typesOf[use]).error;
+  }
+
+  #compilerFor({ variables, isStored }: Request): PolicyCompiler {
+    const key = JSON.stringify([variables.hasParams, variables.hasAuthorizer, variables.hasPatchTypes, isStored]);
+    const known = this.#compilers.get(key);
+    if (known !== undefined) return known;
+    const compiler = new PolicyCompiler(isStored ? storedExpressions() : newExpressions(), { ...variables, hasVariables: this.#hasVariables });
+    for (const variable of this.#variables) compiler.addVariable(variable);
+    this.#compilers.set(key, compiler);
+    return compiler;
+  }
+}
