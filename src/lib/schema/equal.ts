@@ -49,8 +49,9 @@ function equalLists(a: readonly unknown[], b: readonly unknown[], items: Type): 
 }
 
 function equalMaps(a: Record<string, unknown>, b: Record<string, unknown>, values: Type): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equalValues(a[key], b[key], values));
+  for (const key in a) if (!Object.hasOwn(b, key) || !equalValues(a[key], b[key], values)) return false;
+  for (const key in b) if (!Object.hasOwn(a, key)) return false;
+  return true;
 }
 
 function member(object: object, field: Field): unknown {

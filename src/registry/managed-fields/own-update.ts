@@ -9,7 +9,7 @@ import type { Struct, Type } from "../../lib/schema/schema.ts";
 import { type Comparison, changedFields } from "../../lib/structured-merge/compare.ts";
 import { decodeFieldsV1, encodeFieldsV1, isPlainElement } from "../../lib/structured-merge/fields-v1.ts";
 import { isWhole, typeBelow } from "../../lib/structured-merge/reconcile.ts";
-import { difference, isEmpty, type PathNode, type PathSet, union } from "../../lib/structured-merge/set.ts";
+import { difference, isEmpty, type PathNode, type PathSet, sortElements, union } from "../../lib/structured-merge/set.ts";
 import { updateManagersMax } from "./cap.ts";
 import { inWrittenOrder, type ManagerInfo } from "./entries.ts";
 import { unmanaged } from "./unmanaged.ts";
@@ -73,11 +73,26 @@ function ownEntry(
   }
   const written = own.fieldsV1 as Record<string, unknown>;
   const after: ManagedFieldsEntry = isEmpty(mine) ? own : { ...own, time: now };
-  if (isEmpty(removed) && holds(written, mine)) return after;
+  if (isEmpty(removed)) return holds(written, mine) ? after : { ...after, fieldsV1: withPaths(written, mine) };
   const before = decodeFieldsV1(written);
   const set = union(difference(before, removed), mine);
   if (isEmpty(set)) return undefined;
   return set === before ? after : { ...after, fieldsV1: encodeFieldsV1(set) };
+}
+
+/** What is written, and the paths in their places; what they do not touch is shared. */
+function withPaths(written: Record<string, unknown>, paths: PathNode): Record<string, unknown> {
+  const elements = Object.keys(written).filter((key) => key !== ".");
+  for (const element of paths.children.keys()) if (!Object.hasOwn(written, element)) elements.push(element);
+  const result: Record<string, unknown> = {};
+  if (elements.length > 0 && (paths.member || isMember(written))) result["."] = {};
+  for (const element of sortElements(elements)) {
+    const part = written[element] as Record<string, unknown> | undefined;
+    const node = paths.children.get(element);
+    if (node === undefined) result[element] = part;
+    else result[element] = part === undefined ? encodeFieldsV1(node) : withPaths(part, node);
+  }
+  return result;
 }
 
 /** Whether all of the paths stand there. */
