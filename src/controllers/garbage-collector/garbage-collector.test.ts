@@ -121,6 +121,19 @@ test("an owner in another namespace is none, which an Event tells", () =>
     assert.deepEqual(event?.involvedObject, { kind: "Secret", namespace: "other", name: "child", uid: child.metadata.uid, apiVersion: "v1" });
   }));
 
+test("who named an owner by another kind does not keep others from being told of it", () =>
+  withCluster(async (cluster) => {
+    const owner = await cluster.create(["/configmaps", "other"], { metadata: { name: "owner" } });
+    const { collector, create } = cluster;
+    collector.start();
+    await create(["/secrets", "ns"], { metadata: { name: "a", ownerReferences: [refTo(owner, { kind: "Secret" })] } });
+    await gone(cluster, ["/secrets", "ns"], "a");
+    await create(["/secrets", "ns"], { metadata: { name: "b", ownerReferences: [refTo(owner)] } });
+    await gone(cluster, ["/secrets", "ns"], "b");
+    const told = (await eventsOf(cluster)).map(({ involvedObject }) => involvedObject.name);
+    assert.deepEqual(told, ["b"]);
+  }));
+
 test("a cluster-wide object that names an owner in a namespace stays, which an Event tells", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();

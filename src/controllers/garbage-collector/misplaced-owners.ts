@@ -27,10 +27,12 @@ export function misplacedOwners({ registry, logger }: { readonly registry: Regis
   return {
     async tell(item, owners) {
       for (const owner of owners) {
-        const reference = `${item.meta.uid} ${owner.uid}`;
-        if (nowhere.has(owner.uid) || told.has(reference)) continue;
+        const { apiVersion, kind, name, uid } = owner;
+        const named = `${apiVersion} ${kind} ${name} ${uid}`; // By another name it may be somewhere.
+        const reference = `${item.meta.uid} ${uid}`;
+        if (nowhere.has(named) || told.has(reference)) continue;
         if (!(await isElsewhere(registry, owner))) {
-          remember(nowhere, owner.uid);
+          remember(nowhere, named);
           continue;
         }
         remember(told, reference);
