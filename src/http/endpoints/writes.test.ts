@@ -180,7 +180,7 @@ conversation("subresources that change their part of an object alone", [
     422,
     [
       'Pod "p" is invalid: spec.ephemeralContainers: Forbidden: existing ephemeral containers "e" may not be changed',
-      ...['@@ -1,6 +1,6 @@', ' {', '  "Name": "e",', '- "Image": "i",', '+ "Image": "j",', '  "Command": null,', '  "Args": null,'],
+      ...["@@ -1,6 +1,6 @@", " {", '  "Name": "e",', '- "Image": "i",', '+ "Image": "j",', '  "Command": null,', '  "Args": null,'],
       '  "WorkingDir": "",\n',
     ].join("\n"),
   ],
