@@ -95,7 +95,8 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   keepSystemFields(next.metadata, old.metadata);
   if (!request.dryRun && next.metadata.selfLink !== undefined) delete next.metadata.selfLink; // It goes when it is stored.
   rules.prepare(next, old, context);
-  await checkValidUpdate(request, rules, next, old, context);
+  const checking = checkValidUpdate(request, rules, next, old, context);
+  if (checking !== undefined) await checking;
   const validating = registry.admission.validate(attributes);
   if (validating !== undefined) await validating;
   if (isFinished(next, old, strategy)) return { do: "remove", object: next };
@@ -121,22 +122,25 @@ function updateAttributes(request: UpdateRequest, object: KubeObject, oldObject:
   return { operation: "UPDATE", target, subresource, namespace, name, object, oldObject, user, dryRun, warnings, audit, undo: [] };
 }
 
-async function checkValidUpdate(
+/** @throws ApiError 422 @returns a promise only where the kind's rules wait for something */
+function checkValidUpdate(
   { target, name, subresource, warnings }: UpdateRequest,
   rules: SubresourceRules,
   next: KubeObject,
   old: KubeObject,
   context: StrategyContext,
-): Promise<void> {
+): void | Promise<void> {
   const { strategy } = target.resource.definition;
   const errors = new FieldErrors();
   const custom = takesAnyFinalizer(target.resource.definition);
   validateObjectMetaUpdate(next.metadata, old.metadata, errors, { custom, repeated: strategy.repeatsMetaRules });
+  const conclude = (): void => {
+    throwInvalid(target.resource, name, errors);
+    const told = subresource === "status" ? strategy.statusWarnings : strategy.warnings;
+    warnings.push(...told(next, old, context));
+  };
   const validating = rules.validate(next, old, errors, context);
-  if (validating !== undefined) await validating;
-  throwInvalid(target.resource, name, errors);
-  const told = subresource === "status" ? strategy.statusWarnings : strategy.warnings;
-  warnings.push(...told(next, old, context));
+  return validating === undefined ? conclude() : validating.then(conclude);
 }
 
 /** What a write of the path in question may change. */

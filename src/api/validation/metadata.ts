@@ -92,17 +92,22 @@ function validateChanges(next: ObjectMeta, old: ObjectMeta, errors: FieldErrors)
   if (old.deletionTimestamp !== undefined) validateNoNewFinalizers(next.finalizers ?? [], old.finalizers ?? [], errors);
   if ((next.resourceVersion ?? "") === "") errors.invalid("metadata.resourceVersion", "", "must be specified for an update");
   if ((next.generation ?? 0) < (old.generation ?? 0)) errors.invalid("metadata.generation", next.generation ?? 0, "must not be decremented");
-  for (const field of ["name", "namespace", "uid"] as const) {
-    if ((next[field] ?? "") !== (old[field] ?? "")) errors.invalid(`metadata.${field}`, next[field] ?? "", "field is immutable");
-  }
-  for (const field of ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
-    if (next[field] !== old[field]) errors.invalid(`metadata.${field}`, next[field], "field is immutable");
-  }
+  checkStays("name", next.name ?? "", old.name ?? "", errors);
+  checkStays("namespace", next.namespace ?? "", old.namespace ?? "", errors);
+  checkStays("uid", next.uid ?? "", old.uid ?? "", errors);
+  checkStays("creationTimestamp", next.creationTimestamp, old.creationTimestamp, errors);
+  checkStays("deletionTimestamp", next.deletionTimestamp, old.deletionTimestamp, errors);
+  checkStays("deletionGracePeriodSeconds", next.deletionGracePeriodSeconds, old.deletionGracePeriodSeconds, errors);
+}
+
+function checkStays(field: keyof ObjectMeta, next: unknown, old: unknown, errors: FieldErrors): void {
+  if (next !== old) errors.invalid(`metadata.${field}`, next, "field is immutable");
 }
 
 /** Labels of an object, of a template or of a selector. */
 export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: string, errors: FieldErrors): void {
-  for (const [key, value] of Object.entries(labels ?? {})) {
+  for (const key in labels) {
+    const value = labels[key] as string;
     addInvalid(errors, path, key, qualifiedNameProblems(key));
     addInvalid(errors, path, value, labelValueProblems(value));
   }
@@ -111,7 +116,8 @@ export function validateLabels(labels: Readonly<Record<string, string>> | undefi
 /** Keys are qualified names in which case does not matter. */
 export function validateAnnotations(annotations: Readonly<Record<string, string>> | undefined, path: string, errors: FieldErrors): void {
   let bytes = 0;
-  for (const [key, value] of Object.entries(annotations ?? {})) {
+  for (const key in annotations) {
+    const value = annotations[key] as string;
     addInvalid(errors, path, key, qualifiedNameProblems(key.toLowerCase()));
     bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
@@ -166,9 +172,9 @@ function validateFinalizers(finalizers: readonly string[] | undefined, errors: F
 }
 
 function validateFinalizerNames(finalizers: readonly string[] | undefined, errors: FieldErrors): void {
-  for (const [index, finalizer] of (finalizers ?? []).entries()) {
+  finalizers?.forEach((finalizer, index) => {
     addInvalid(errors, `metadata.finalizers[${index}]`, finalizer, finalizerProblems(finalizer));
-  }
+  });
 }
 
 function validateNoNewFinalizers(next: readonly string[], old: readonly string[], errors: FieldErrors): void {
@@ -180,13 +186,13 @@ function validateNoNewFinalizers(next: readonly string[], old: readonly string[]
 }
 
 function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefined, errors: FieldErrors): void {
-  for (const [index, { operation = "", fieldsType = "", manager = "", subresource = "" }] of (entries ?? []).entries()) {
+  entries?.forEach(({ operation = "", fieldsType = "", manager = "", subresource = "" }, index) => {
     const path = `metadata.managedFields[${index}]`;
     if (operation !== "Apply" && operation !== "Update") errors.invalid(`${path}.operation`, operation, "must be `Apply` or `Update`");
     if (fieldsType !== "" && fieldsType !== "FieldsV1") errors.invalid(`${path}.fieldsType`, fieldsType, "must be `FieldsV1`");
     validateFieldManager(manager, `${path}.manager`, errors);
     if (Buffer.byteLength(subresource) > subresourceBytesMax) errors.tooLong(`${path}.subresource`, subresourceBytesMax);
-  }
+  });
 }
 
 /** `fieldManager` of a write, or the manager of an entry. */

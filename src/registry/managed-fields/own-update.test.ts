@@ -84,7 +84,7 @@ test("random updates by several managers", () => {
         assert.deepEqual(got, wanted, `run ${run}, step ${step}`);
         assert.equal(JSON.stringify(got), JSON.stringify(wanted), `order: run ${run}, step ${step}`);
       }
-      live = next;
+      live = { ...next, metadata: { ...(next.metadata as PlainMap), uid: `u${run}`, generation: step } }; // Which clients leave out.
       entries =
         chance(20) && wanted[0] !== undefined ? [{ ...wanted[0], operation: "Apply" as const, manager: "applier" }, ...wanted.slice(1)] : wanted;
     }

@@ -9,7 +9,7 @@ import type { Struct, Type } from "../../lib/schema/schema.ts";
 import { type Comparison, changedFields } from "../../lib/structured-merge/compare.ts";
 import { decodeFieldsV1, encodeFieldsV1, isPlainElement } from "../../lib/structured-merge/fields-v1.ts";
 import { isWhole, typeBelow } from "../../lib/structured-merge/reconcile.ts";
-import { difference, isEmpty, type PathNode, type PathSet, sortElements, union } from "../../lib/structured-merge/set.ts";
+import { difference, emptySet, isEmpty, type PathNode, type PathSet, sortElements, union } from "../../lib/structured-merge/set.ts";
 import { updateManagersMax } from "./cap.ts";
 import { inWrittenOrder, type ManagerInfo } from "./entries.ts";
 import { unmanaged } from "./unmanaged.ts";
@@ -30,12 +30,15 @@ export function ownUpdate(
 ): ManagedFieldsEntry[] | undefined {
   const changed = changedFields(changes);
   let own: ManagedFieldsEntry | undefined;
+  let lost = emptySet;
   const rest: ManagedFieldsEntry[] = [];
   for (const entry of entries) {
     if (entry.apiVersion !== writer.apiVersion || entry.fieldsType !== "FieldsV1" || !isPlainSet(entry.fieldsV1)) return undefined;
     if (isOf(entry, writer)) {
       if (own !== undefined || !isApart(entry.fieldsV1, schema, undefined, undefined)) return undefined;
       own = entry;
+      // What a client leaves out is mostly what nobody manages: the uid, the time of creation.
+      if (!isApart(entry.fieldsV1, schema, changes.removed, undefined)) lost = changes.removed;
     } else {
       if (entry.operation !== "Update" && entry.operation !== "Apply") return undefined;
       if (!isApart(entry.fieldsV1, schema, changed, changes.removed)) return undefined;
@@ -43,7 +46,7 @@ export function ownUpdate(
     }
   }
   const mine = difference(changed, unmanaged);
-  const after = ownEntry(own, writer, mine, changes.removed, now);
+  const after = ownEntry(own, writer, mine, lost, now);
   if (after !== undefined) rest.push(after);
   if (rest.length > updateManagersMax) return undefined; // The oldest may have to go.
   return rest.length === 1 ? rest : rest.sort(inWrittenOrder);
@@ -63,7 +66,7 @@ function ownEntry(
   own: ManagedFieldsEntry | undefined,
   { manager, operation, apiVersion, subresource }: ManagerInfo,
   mine: PathSet,
-  removed: PathSet,
+  lost: PathSet,
   now: string,
 ): ManagedFieldsEntry | undefined {
   if (own === undefined) {
@@ -73,9 +76,9 @@ function ownEntry(
   }
   const written = own.fieldsV1 as Record<string, unknown>;
   const after: ManagedFieldsEntry = isEmpty(mine) ? own : { ...own, time: now };
-  if (isEmpty(removed)) return holds(written, mine) ? after : { ...after, fieldsV1: withPaths(written, mine) };
+  if (isEmpty(lost)) return holds(written, mine) ? after : { ...after, fieldsV1: withPaths(written, mine) };
   const before = decodeFieldsV1(written);
-  const set = union(difference(before, removed), mine);
+  const set = union(difference(before, lost), mine);
   if (isEmpty(set)) return undefined;
   return set === before ? after : { ...after, fieldsV1: encodeFieldsV1(set) };
 }
