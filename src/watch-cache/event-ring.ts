@@ -20,7 +20,7 @@ interface Batch {
 /** Stands where a batch was. */
 const dropped: Batch = { events: [], bytes: 0, at: 0, heldUntil: 0 };
 
-/** Events in a batch that was brought back: a reader can be slow between batches only. */
+/** Events in a batch that was brought back, but for the rest of its last commit: a reader can be slow between batches only. */
 const broughtBackMax = 128;
 
 /** How long events that were brought back wait for their reader. */
@@ -90,7 +90,11 @@ export class EventRing {
   addBefore(events: readonly CacheEvent[], from: number, now: number): void {
     this.#from = from;
     const batches: Batch[] = [];
-    for (let at = 0; at < events.length; at += broughtBackMax) batches.push(this.#counted(events.slice(at, at + broughtBackMax), now, now + heldMs));
+    for (let at = 0; at < events.length; ) {
+      const end = endOfCommit(events, Math.min(at + broughtBackMax, events.length));
+      batches.push(this.#counted(events.slice(at, end), now, now + heldMs));
+      at = end;
+    }
     this.#batches.splice(0, this.#start, ...batches);
     this.#start = 0;
     this.#first -= batches.length;
@@ -133,6 +137,13 @@ export class EventRing {
     this.#bytes += bytes;
     return { events, bytes, at, heldUntil };
   }
+}
+
+/** The first place at or after `end` where a commit ends: readers are told apart by revisions, and half a commit would be taken for all of it. */
+function endOfCommit(events: readonly CacheEvent[], end: number): number {
+  let at = end;
+  while (at < events.length && events[at]?.revision === events[at - 1]?.revision) at++;
+  return at;
 }
 
 function lastRevision(events: readonly CacheEvent[]): number {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Clock, systemClock } from "../api/clock.ts";
 import { ApiError } from "../api/errors.ts";
+import { DecodeError } from "../lib/schema/decode.ts";
 import type { Storage } from "../storage/contract.ts";
 import { openMemoryStorage } from "../storage/memory.ts";
 import { seededRandom } from "../testing/seeded-random.ts";
@@ -177,6 +178,75 @@ test("readers of several versions reach back at the same time", async () => {
     seen,
     versions.map((version) => 8 - version),
   );
+});
+
+test("what is brought back is not cut within a commit, where a slow reader would lose the rest", async () => {
+  const { storage, cache } = await fixture({ eventsMax: 1 });
+  await cache.ready();
+  for (let commit = 0; commit < 3; commit++) {
+    const writes = Array.from({ length: 100 }, (_, at) => ({
+      key: `${prefix}n${at}`,
+      value: Buffer.from(`${head}"metadata":{"name":"n${at}"}}`),
+      seal,
+    }));
+    await storage.commit([], writes);
+    await turn();
+  }
+  await cache.reach(1);
+  const seen: number[] = [];
+  const subscription = cache.subscribe(1, {
+    events(batch) {
+      seen.push(...batch.map(({ revision }) => revision));
+      return false;
+    },
+    end: () => assert.fail(),
+  });
+  for (let times = 0; times < 3; times++) subscription.resume();
+  assert.deepEqual(
+    [2, 3, 4].map((revision) => seen.filter((one) => one === revision).length),
+    [100, 100, 100],
+  );
+});
+
+test("a reader who reaches back while the cache is closed is told of its end", async () => {
+  for (const turns of [0, 1, 2, 3]) {
+    const { cache, put } = await fixture({ eventsMax: 1 });
+    for (const name of ["a", "b", "c"]) await put(name, "1");
+    if (turns > 0) await cache.ready();
+    const reaching = cache.reach(1);
+    for (let count = 1; count < turns; count++) await turn();
+    cache.close();
+    await reaching;
+    const seen: string[] = [];
+    record(cache, 1, seen);
+    await turn();
+    assert.deepEqual(seen, ["end"]);
+  }
+});
+
+test("a change that cannot be read ends subscribers; what is known stays the state at its revision", async () => {
+  const entryOf: WatchCacheOptions["entryOf"] = ({ key, revision, value }) => {
+    if (value.includes("unreadable")) throw new DecodeError("no");
+    return makeEntry(key, revision, value, seal, source);
+  };
+  const { storage, cache, put } = await fixture({ entryOf });
+  await put("a", "1");
+  await cache.ready();
+  const seen: string[] = [];
+  record(cache, 2, seen);
+  const value = (name: string): Buffer => Buffer.from(`${head}"metadata":{"name":"${name}"}}`);
+  await storage.commit(
+    [],
+    [
+      { key: `${prefix}b`, value: value("b"), seal },
+      { key: `${prefix}c`, value: value("unreadable"), seal },
+    ],
+  );
+  assert.deepEqual([seen, cache.latest().revision, showAll(cache.latest())], [["end"], 2, ["a@2=1"]]);
+  record(cache, 2, seen);
+  await turn();
+  assert.deepEqual(seen, ["end", "end"]);
+  await assert.rejects(cache.current(), /failed to read one or more objects/);
 });
 
 test("what has been delivered is told in growing numbers", async () => {
