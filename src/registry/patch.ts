@@ -8,7 +8,7 @@ import type { Catalog, Resolved } from "../resource/contract.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { checkCustomType, type ExpectedKind, expectedKind, strictError, toStorageVersion, withMetadata } from "./decode-body.ts";
 import type { Patched, Patcher } from "./patch/contract.ts";
-import { asInternal, readPatchedType, refuseWithoutVersion } from "./patch/patched-type.ts";
+import { asInternal, type PatchedType, readPatchedType, refuseWithoutVersion } from "./patch/patched-type.ts";
 import { checkNames } from "./preconditions.ts";
 import { storedResource } from "./resource-names.ts";
 import { update } from "./update.ts";
@@ -53,9 +53,9 @@ export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: 
     says?.isInternal === true
       ? asInternal(patched.document as KubeObject)
       : conformPatched(patched.document, expected, (why) => refusal(apply().problem?.() ?? why));
-  const problems = says?.lacksVersion === true ? patched.problems : [...patched.problems, ...decoded.problems.sort()];
-  if (problems.length > 0 && request.fieldValidation !== "Ignore") {
-    if (request.fieldValidation === "Strict") throw refusal(strictError(problems));
+  if (request.fieldValidation !== "Ignore") {
+    const problems = [...patched.problems, ...unknownFields(decoded, says, expected, describe)];
+    if (problems.length > 0 && request.fieldValidation === "Strict") throw refusal(strictError(problems));
     request.warnings.push(...problems);
   }
   if (says?.lacksVersion === true) refuseWithoutVersion();
@@ -66,9 +66,19 @@ export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: 
   return object;
 }
 
+/** In upstream's order: of the text that it decodes, or by name where there is none. */
+function unknownFields({ problems }: Decoded, says: PatchedType | undefined, { schema }: ExpectedKind, describe: () => string): readonly string[] {
+  if (problems.length === 0 || says?.lacksVersion === true) return [];
+  if (says === undefined || says.isCustom) return problems.sort();
+  return says.isInternal ? problems : decodeJson(Buffer.from(describe()), schema).problems;
+}
+
+/** Upstream's converter tells of all; its JSON decoder of 100. */
+const converterProblemsMax = 10_000;
+
 function conformPatched(document: unknown, expected: ExpectedKind, refusal: (why: string) => ApiError): Decoded {
   try {
-    return conform(document, expected.schema);
+    return conform(document, expected.schema, converterProblemsMax);
   } catch (error) {
     if (error instanceof DecodeError) throw refusal(error.message);
     throw error;

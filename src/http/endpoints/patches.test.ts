@@ -73,6 +73,39 @@ for (const [request, body, problems] of validation) {
     }));
 }
 
+/** Of many unknown fields, how many are told, and which come first: those of the text, or by name. */
+const manyUnknown: readonly (readonly [request: string, body: unknown, told: number, first: readonly string[]])[] = [
+  [`PUT ${maps}/a`, { ...(numbered("u", 150) as object), metadata: { name: "a" } }, 100, ["u0", "u1", "u2"]],
+  [`MERGE ${maps}/a`, numbered("u", 150), 100, ["u0", "u1", "u10"]],
+  [`MERGE ${maps}/a`, { "b\n": 1, bZ: 1, b: 1 }, 3, ["b", "b\\n", "bZ"]],
+  [`STRATEGIC ${maps}/a`, numbered("u", 150), 150, ["u0", "u1", "u10"]],
+  [`STRATEGIC ${maps}/a`, { "b\n": 1, bZ: 1, b: 1 }, 3, ["b", "bZ", "b\\n"]],
+  [
+    `JSON ${maps}/a`,
+    [
+      { op: "add", path: "/metadata/z", value: { b: 1 } },
+      { op: "add", path: "/metadata/y", value: 1 },
+    ],
+    2,
+    ["metadata.y", "metadata.z"],
+  ],
+  [`JSON ${maps}/a`, numbered("u", 150, { op: "test", path: "/data/k", value: "v" }), 100, ["[0].u0", "[0].u1"]],
+];
+
+function numbered(prefix: string, count: number, operation?: object): unknown {
+  const members = Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 1]));
+  return operation === undefined ? members : [{ ...operation, ...members }];
+}
+
+test("many unknown fields are told of as far as upstream does, in its order", () =>
+  withRegistry(async (registry) => {
+    for (const [request, body, told, first] of manyUnknown) {
+      const { message } = (await send(registry, `${request}?fieldValidation=Strict`, body)).body;
+      const names = [...message.slice(message.indexOf("strict decoding error")).matchAll(/unknown field "([^"]*)"/g)].map(([, name]) => name);
+      assert.deepEqual([names.length, ...names.slice(0, first.length)], [told, ...first], request);
+    }
+  }));
+
 /** What cannot be read says nothing else, at any level. */
 const fatal: readonly (readonly [request: string, body: string, status: number, message: RegExp])[] = [
   [
@@ -295,6 +328,7 @@ const unfit: readonly (readonly [request: string, patch: object, shown: string, 
     "map[data:map[k:[map[n:<nil>]]] metadata:map[deletionTimestamp:map[]]]",
     "json: cannot unmarshal object into Go value of type string",
   ],
+  [`${maps}/a`, { metadata: 1, $patch: "replace" }, "map[metadata:1]", "cannot restore struct from: int64"],
   [`${pods}/p`, { status: { phase: { a: null } } }, "map[status:map[phase:map[]]]", "unrecognized type: string"],
   [`${pods}/p`, { spec: { restartPolicy: 1 } }, "map[spec:map[restartPolicy:1]]", "cannot convert int64 to v1.RestartPolicy"],
   [`${deployments}/d`, { spec: { replicas: 1.5 } }, "map[spec:map[replicas:1.5]]", "cannot convert float64 to int32"],

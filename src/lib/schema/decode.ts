@@ -85,10 +85,15 @@ function decodeUnlessRepeated(decoder: Decoder, { value, repeated }: Document, s
   }
 }
 
-/** The same check on a tree that was already parsed, such as a patch made it. @param value changed in place @throws DecodeError */
-export function conform(value: unknown, schema: Struct): Decoded {
+/**
+ * The same check on a tree that was already parsed, such as a patch made it.
+ * @param value changed in place
+ * @param toldMax how many problems are told
+ * @throws DecodeError
+ */
+export function conform(value: unknown, schema: Struct, toldMax = problemsMax): Decoded {
   if (schema.custom !== undefined) return decodeCustom({ value, duplicates: [] }, schema.custom);
-  const decoder = new Decoder(undefined);
+  const decoder = new Decoder(undefined, toldMax);
   return { object: decoder.decode(value, schema), problems: decoder.problems };
 }
 
@@ -110,6 +115,7 @@ class Decoder {
   members = 0;
   readonly #repeated: ReadonlyMap<object, readonly Member[]> | undefined;
   #problems: Set<string> | undefined;
+  readonly #toldMax: number;
   /** Where we are: fields, map keys and list indexes. */
   readonly #path: (FieldPlan | string | number)[] = [];
   /** Go goes on after a mismatch and reports the first; an error of a type's own decoder ends it at once and is reported instead. */
@@ -117,8 +123,9 @@ class Decoder {
   /** More than 0 inside what upstream decodes without strictness. */
   #lenient = 0;
 
-  constructor(repeated: ReadonlyMap<object, readonly Member[]> | undefined) {
+  constructor(repeated: ReadonlyMap<object, readonly Member[]> | undefined, toldMax = problemsMax) {
     this.#repeated = repeated;
+    this.#toldMax = toldMax;
   }
 
   get problems(): string[] {
@@ -345,7 +352,7 @@ class Decoder {
   }
 
   #problem(what: string, key: string): void {
-    if (this.#lenient > 0 || (this.#problems?.size ?? 0) >= problemsMax) return;
+    if (this.#lenient > 0 || (this.#problems?.size ?? 0) >= this.#toldMax) return;
     let path = "";
     for (const step of this.#path) {
       if (typeof step === "number") path += `[${step}]`;

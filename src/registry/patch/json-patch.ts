@@ -96,8 +96,11 @@ function checkOperations(list: readonly unknown[], { repeated, duplicates }: Par
       else for (const problem of within) if (problem !== `duplicate field ${place}`) problems.add(`json patch ${problem}`);
     }
   }
-  return [...problems];
+  return [...problems].slice(0, problemsMax);
 }
+
+/** Upstream's decoder tells no more. */
+const problemsMax = 100;
 
 function checkText(name: string, value: unknown): void {
   if (value === null || typeof value === "string") return;

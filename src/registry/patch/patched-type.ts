@@ -3,6 +3,7 @@ import { type ApiError, internalError } from "../../api/errors.ts";
 import { type KubeObject, parseGroupVersion } from "../../api/object.ts";
 import { sortedKeys } from "../../lib/json/encode-any.ts";
 import { exactType, type TypeMeta, TypeMetaError, typeMetaOf } from "../../lib/json/parse.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { isObject } from "../../lib/json/values.ts";
 import type { Decoded } from "../../lib/schema/decode.ts";
 import type { Catalog } from "../../resource/contract.ts";
@@ -57,6 +58,6 @@ export function refuseWithoutVersion(): never {
 
 /** Such a type knows none of the fields; what is left has no name. */
 export function asInternal(document: KubeObject): Decoded {
-  const unknown = Object.keys(document).filter((name) => name !== "kind" && name !== "apiVersion");
-  return { object: {}, problems: unknown.map((name) => `unknown field ${JSON.stringify(name)}`) };
+  const unknown = sortedKeys(document).filter((name) => name !== "kind" && name !== "apiVersion");
+  return { object: {}, problems: unknown.map((name) => `unknown field ${quoteGo(name)}`) };
 }

@@ -15,7 +15,8 @@ export function strategicMergePatcher(body: Buffer): Patcher {
     keepsType: true,
     apply({ current, schema }): Patched {
       const { value: patch, duplicates } = readPatch(body);
-      const document = keepType(applyPatch(current as object, patch, schema), current as object);
+      const merged = applyPatch(current as object, patch, schema);
+      const document = keepType(merged === patch ? { ...patch } : merged, current as object);
       return { document, problems: duplicates, describe: () => formatGoValue(patch), problem: () => converterProblem(document, schema) };
     },
   };
