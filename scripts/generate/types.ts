@@ -87,6 +87,10 @@ const mended: Readonly<Record<string, Partial<FactField>>> = {
   "k8s.io/api/discovery/v1.EndpointSlice.addressType": { enum: ["FQDN", "IPv4", "IPv6"] },
   // The kind drops the whole reference.
   "k8s.io/api/core/v1.TypedObjectReference.namespace": { featureGate: undefined },
+  // Their comments do not say it; the kinds drop them.
+  "k8s.io/api/core/v1.Lifecycle.stopSignal": { featureGate: ["ContainerStopSignals"] },
+  "k8s.io/api/core/v1.TopologySpreadConstraint.matchLabelKeys": { featureGate: ["MatchLabelKeysInPodTopologySpread"] },
+  "k8s.io/api/core/v1.VolumeMountStatus.volumeStatus": { featureGate: ["ImageVolumeWithDigest"] },
 };
 
 /** What the field accepts, or what a list or a map in it holds. */
