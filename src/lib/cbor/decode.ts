@@ -9,9 +9,10 @@ import { type Integer, setMember, toInteger } from "../json/values.ts";
 import { canonicalQuantity, QuantityError } from "../quantity/quantity.ts";
 import { Base64Error, canonicalizeBase64 } from "../schema/base64.ts";
 import { retainedDepthMax } from "../schema/decode.ts";
-import { DecodeNode, type FieldPlan, goTypeName, zeroOfNode } from "../schema/decode-plan.ts";
+import { DecodeNode, type FieldPlan, goTypeName } from "../schema/decode-plan.ts";
 import type { Struct } from "../schema/schema.ts";
 import { canonicalizeMicroTime, canonicalizeTime, TimeError } from "../schema/time.ts";
+import { zeroOf } from "../schema/zero.ts";
 import { type Complaint, complaintText, duplicateKey, type Key, other, strangeSimple, unknownField } from "./complaint.ts";
 import { dateOfEpoch, dateOfText } from "./dates.ts";
 import { Reader } from "./reader.ts";
@@ -338,7 +339,7 @@ class Decoder {
   #held(node: DecodeNode): unknown {
     if (this.#reader.next === nullByte && node.kind !== "duration" && node.kind !== "intOrString") {
       this.#reader.skip();
-      return zeroOfNode(node);
+      return zeroOf(node.type);
     }
     const value = this.#value(node);
     return value === absent ? null : value;
@@ -461,7 +462,7 @@ class Decoder {
     const next = reader.next;
     if (next === nullByte) {
       reader.skip();
-      return zeroOfNode(node);
+      return zeroOf(node.type);
     }
     if (reader.isFloat) {
       const value = reader.float();

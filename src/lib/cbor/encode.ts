@@ -5,6 +5,7 @@
 import { sortedKeys } from "../json/encode-any.ts";
 import type { Integer } from "../json/values.ts";
 import type { Field, Struct, Type } from "../schema/schema.ts";
+import { unsetOf } from "../schema/zero.ts";
 import { major, selfDescribed } from "./wire.ts";
 import { Writer } from "./writer.ts";
 
@@ -48,7 +49,7 @@ class FieldPlan {
     this.#type = type;
     this.#key = keyOf(name);
     this.#collapses = !field.pointer && (containers.has(type.kind) || (field.omitEmpty && plainScalars.has(type.kind)));
-    this.#zero = zeroOf(field);
+    this.#zero = unsetOf(field);
   }
 
   /** @returns whether there was something to write */
@@ -105,39 +106,6 @@ function keyOf(name: string): Buffer {
 /** Of what encodes as they do: the shorter first, and else by bytes. */
 function compareKeys(a: string, b: string): number {
   return Buffer.compare(keyOf(a), keyOf(b));
-}
-
-/** What stands for a field without a value; undefined where it is left out. */
-function zeroOf({ pointer, omitEmpty, omitZero, type }: Field): unknown {
-  if (pointer) return omitEmpty ? undefined : null;
-  if (omitZero) return undefined;
-  switch (type.kind) {
-    case "struct":
-      return {};
-    case "any":
-    case "time":
-    case "microtime":
-      return null;
-    case "quantity":
-      return "0";
-    case "duration":
-      return "0s";
-    case "intOrString":
-      return 0;
-  }
-  if (omitEmpty) return undefined;
-  switch (type.kind) {
-    case "string":
-      return "";
-    case "bool":
-      return false;
-    case "int32":
-    case "int64":
-    case "double":
-      return 0;
-    default:
-      return null;
-  }
 }
 
 function isEmpty(value: unknown): boolean {

@@ -117,27 +117,3 @@ const goTypeNames: Readonly<Record<string, string>> = {
   quantity: "resource.Quantity",
   time: "v1.Time",
 };
-
-/** What null leaves. */
-export function zeroOfNode(node: DecodeNode): unknown {
-  switch (node.kind) {
-    case "struct":
-    case "map":
-      return {};
-    case "list":
-      return [];
-    case "string":
-    case "bytes":
-      return "";
-    case "bool":
-      return false;
-    case "quantity":
-      return "0";
-    case "any":
-    case "time":
-    case "microtime":
-      return null;
-    default:
-      return 0;
-  }
-}

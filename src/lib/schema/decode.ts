@@ -21,9 +21,10 @@ import { quoteGo } from "../json/quote.ts";
 import { setMember } from "../json/values.ts";
 import { canonicalQuantity, QuantityError } from "../quantity/quantity.ts";
 import { Base64Error, canonicalizeBase64 } from "./base64.ts";
-import { type DecodeNode, FieldPlan, goTypeName, type StructPlan, structPlan, zeroOfNode } from "./decode-plan.ts";
+import { type DecodeNode, FieldPlan, goTypeName, type StructPlan, structPlan } from "./decode-plan.ts";
 import type { CustomForm, Struct } from "./schema.ts";
 import { canonicalizeMicroTime, canonicalizeTime, TimeError } from "./time.ts";
+import { zeroOf } from "./zero.ts";
 
 export interface Decoded {
   /** The caller's to change. */
@@ -236,7 +237,7 @@ class Decoder {
 
   /** An item of a list or a value of a map: null is the zero value there. */
   #held(value: unknown, node: DecodeNode): unknown {
-    const decoded = value === null && node.kind !== "duration" ? zeroOfNode(node) : this.#value(value, node);
+    const decoded = value === null && node.kind !== "duration" ? zeroOf(node.type) : this.#value(value, node);
     return decoded === absent ? null : decoded;
   }
 

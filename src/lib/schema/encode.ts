@@ -1,6 +1,7 @@
 /** An object's JSON as Go writes the struct: fields in struct order, map keys sorted, empty values by Go's rules. Source: Go's encoding/json. */
 import { encodeAny, encodeSorted, encodeSortedMembers, encodeString, sortedKeys } from "../json/encode-any.ts";
 import type { Field, Struct, Type } from "./schema.ts";
+import { unsetOf } from "./zero.ts";
 
 export { encodeAny } from "../json/encode-any.ts";
 
@@ -279,33 +280,7 @@ function isEmpty(value: unknown): boolean {
 
 /** A field without a value: left out, or Go's zero value. */
 function absentText(field: Field, label: string): string {
-  if (field.pointer) return field.omitEmpty ? "" : `${label}null`;
-  if (field.omitZero) return "";
-  switch (field.type.kind) {
-    case "struct":
-      return label + encodeValue({}, field.type);
-    case "any":
-    case "time":
-    case "microtime":
-      return `${label}null`;
-    case "quantity":
-      return `${label}"0"`;
-    case "duration":
-      return `${label}"0s"`;
-    case "intOrString":
-      return `${label}0`;
-  }
-  if (field.omitEmpty) return "";
-  switch (field.type.kind) {
-    case "list":
-    case "map":
-    case "bytes":
-      return `${label}null`;
-    case "string":
-      return `${label}""`;
-    case "bool":
-      return `${label}false`;
-    default:
-      return `${label}0`;
-  }
+  const value = unsetOf(field);
+  if (value === undefined) return "";
+  return label + (value === null ? "null" : encodeValue(value, field.type));
 }

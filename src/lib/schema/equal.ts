@@ -1,6 +1,7 @@
 /** Equality as upstream's equality.Semantic tells it. Source: apimachinery's api/equality. */
 import { identical } from "../json/values.ts";
 import type { Any, Field, Struct, Type } from "./schema.ts";
+import { zeroOf } from "./zero.ts";
 
 /**
  * Whether two objects are the same to upstream: no list or map equals an empty one, a field that is no pointer equals its zero value when absent,
@@ -68,24 +69,4 @@ function objectOf(value: unknown): Record<string, unknown> {
 
 function listOf(value: unknown): readonly unknown[] {
   return (value ?? []) as readonly unknown[];
-}
-
-/** What an absent scalar is to Go; times have no other form for it than absence. */
-function zeroOf(type: Type): unknown {
-  switch (type.kind) {
-    case "string":
-    case "bytes":
-      return "";
-    case "bool":
-      return false;
-    case "quantity":
-      return "0";
-    case "duration":
-      return "0s";
-    case "time":
-    case "microtime":
-      return null;
-    default:
-      return 0;
-  }
 }
