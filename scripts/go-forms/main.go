@@ -1,4 +1,4 @@
-// How upstream's internal types of a pod's spec are written when a message shows them: for each type its fields in order, each
+// How upstream's internal types of a pod's spec, of flow control and of devices are written when a message shows them: for each type its fields in order, each
 // `GoName jsonName kind`; `^` before a name says that it stands one struct further out. Kinds: what an absent value is written as (`""`, `0`,
 // `false`, `null`), `*` pointers, `[]` lists and `map` maps of a kind, `omit` what is left out, `meta…` what has JSON names of its own, or a type.
 //
@@ -13,7 +13,12 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1beta2 "k8s.io/api/resource/v1beta2"
 	"k8s.io/kubernetes/pkg/apis/core"
+	"k8s.io/kubernetes/pkg/apis/flowcontrol"
+	"k8s.io/kubernetes/pkg/apis/resource"
 )
 
 var types = map[string][]string{}
@@ -21,7 +26,13 @@ var types = map[string][]string{}
 // Fields that stand elsewhere at v1.
 var moved = map[string]string{"PodSecurityContext.HostNetwork": "^hostNetwork", "PodSecurityContext.HostPID": "^hostPID", "PodSecurityContext.HostIPC": "^hostIPC", "PodSecurityContext.ShareProcessNamespace": "^shareProcessNamespace", "PodSecurityContext.HostUsers": "^hostUsers"}
 
+var packages = map[string]string{}
+
 func walk(in, out reflect.Type) {
+	if before, ok := packages[in.Name()]; ok && before != in.PkgPath() {
+		panic("two types have the name " + in.Name())
+	}
+	packages[in.Name()] = in.PkgPath()
 	if _, done := types[in.Name()]; done {
 		return
 	}
@@ -73,8 +84,11 @@ func plain(t reflect.Type) string {
 }
 
 func kind(in, out reflect.Type) string {
-	if strings.HasSuffix(in.PkgPath(), "/intstr") || strings.HasSuffix(in.PkgPath(), "/resource") {
+	if strings.HasSuffix(in.PkgPath(), "/intstr") || strings.HasSuffix(in.PkgPath(), "/api/resource") {
 		return "0" + in.Name()
+	}
+	if in.Name() == "RawExtension" || in.Name() == "Condition" || deref(in).Name() == "Time" { // Written as they are.
+		return "null"
 	}
 	if in.PkgPath() == "k8s.io/apimachinery/pkg/apis/meta/v1" {
 		return "meta" + in.Name()
@@ -107,6 +121,14 @@ func main() {
 	walk(reflect.TypeOf(core.Container{}), reflect.TypeOf(v1.Container{}))
 	walk(reflect.TypeOf(core.PersistentVolumeSource{}), reflect.TypeOf(v1.PersistentVolumeSource{}))
 	walk(reflect.TypeOf(core.VolumeNodeAffinity{}), reflect.TypeOf(v1.VolumeNodeAffinity{}))
+	walk(reflect.TypeOf(flowcontrol.FlowSchemaSpec{}), reflect.TypeOf(flowcontrolv1.FlowSchemaSpec{}))
+	walk(reflect.TypeOf(flowcontrol.PriorityLevelConfigurationSpec{}), reflect.TypeOf(flowcontrolv1.PriorityLevelConfigurationSpec{}))
+	walk(reflect.TypeOf(resource.ResourceClaimSpec{}), reflect.TypeOf(resourcev1.ResourceClaimSpec{}))
+	walk(reflect.TypeOf(resource.ResourceClaimStatus{}), reflect.TypeOf(resourcev1.ResourceClaimStatus{}))
+	walk(reflect.TypeOf(resource.ResourceClaimTemplateSpec{}), reflect.TypeOf(resourcev1.ResourceClaimTemplateSpec{}))
+	walk(reflect.TypeOf(resource.DeviceClassSpec{}), reflect.TypeOf(resourcev1.DeviceClassSpec{}))
+	walk(reflect.TypeOf(resource.ResourceSliceSpec{}), reflect.TypeOf(resourcev1.ResourceSliceSpec{}))
+	walk(reflect.TypeOf(resource.DeviceTaintRuleSpec{}), reflect.TypeOf(resourcev1beta2.DeviceTaintRuleSpec{}))
 	names := []string{}
 	for n := range types {
 		names = append(names, n)

@@ -29,6 +29,8 @@ import { secret } from "./core/secret.ts";
 import { service } from "./core/service.ts";
 import { endpoints, limitRange, node, podTemplate, serviceAccount } from "./core/small-kinds.ts";
 import { endpointSlice } from "./discovery/endpoint-slice.ts";
+import { flowSchema } from "./flowcontrol/flow-schema.ts";
+import { priorityLevelConfiguration } from "./flowcontrol/priority-level.ts";
 import { ingress } from "./networking/ingress.ts";
 import { ingressClass } from "./networking/ingress-class.ts";
 import { ipAddress } from "./networking/ip-address.ts";
@@ -41,9 +43,7 @@ import { resourceClaim, resourceClaimTemplate } from "./resource/resource-claim.
 import { priorityClass } from "./scheduling/priority-class.ts";
 import {
   clusterTrustBundle,
-  flowSchema,
   podCertificateRequest,
-  priorityLevelConfiguration,
   resourceSlice,
   withGeneration,
 } from "./small-kinds.ts";

@@ -1,0 +1,132 @@
+/** FlowSchema. Source: upstream's flowcontrol validation and strategy. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
+import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { goForm } from "../../resource/go-form.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { items, type Part, struct } from "../fields.ts";
+import { isFixedValue, mandatorySchemas } from "./mandatory.ts";
+import { keepMeta, validateConditionTypes } from "./status.ts";
+
+const precedenceMax = 10_000;
+const methods = ["ByNamespace", "ByUser"];
+const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
+
+export const flowSchema = strategy({
+  hasGeneration: true,
+  repeatsMetaRules: false,
+  setDefaults(object) {
+    const spec = struct(object, "spec");
+    if (!spec.matchingPrecedence) spec.matchingPrecedence = 1000;
+    for (const rule of items(spec.rules)) for (const resource of items(rule.resourceRules)) resource.namespaces ??= [];
+  },
+  prepareForStatusUpdate: keepMeta,
+  validate,
+  validateUpdate(next, _old, errors) {
+    validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+    validate(next, errors);
+  },
+  validateStatusUpdate: (next, _old, errors) => validateConditionTypes(next, errors),
+});
+
+function validate(object: KubeObject, errors: FieldErrors): void {
+  const { metadata, spec = {} } = object;
+  const { name = "" } = metadata;
+  validatePrecedence(spec.matchingPrecedence, name, "spec.matchingPrecedence", errors);
+  const { distinguisherMethod: method, priorityLevelConfiguration: level } = spec;
+  if (method && !methods.includes(method.type)) errors.notSupported("spec.distinguisherMethod.type", { Type: method.type ?? "" }, methods);
+  const levelName = level?.name ?? "";
+  const levelPath = "spec.priorityLevelConfiguration.name";
+  if (levelName === "") errors.required(levelPath, "must reference a priority level");
+  else addInvalid(errors, levelPath, levelName, dnsSubdomainProblems(levelName));
+  for (const [index, rule] of items(spec.rules).entries()) validateRule(rule, `spec.rules[${index}]`, errors);
+  if (!isFixedValue(spec, mandatorySchemas, name))
+    errors.invalid("spec", goForm("FlowSchemaSpec", spec), `spec of '${name}' must equal the fixed value`);
+  validateConditionTypes(object, errors);
+}
+
+function validatePrecedence(precedence: number, name: string, path: string, errors: FieldErrors): void {
+  if (precedence <= 0) errors.invalid(path, precedence, "must be a positive value");
+  if (precedence > precedenceMax) errors.invalid(path, precedence, `must not be greater than ${precedenceMax}`);
+  if (precedence === 1 && name !== "exempt") errors.invalid(path, precedence, "only the schema named 'exempt' may have matchingPrecedence 1");
+}
+
+function validateRule({ subjects, resourceRules, nonResourceRules }: Part, path: string, errors: FieldErrors): void {
+  if (items(subjects).length === 0) errors.required(`${path}.subjects`, "subjects must contain at least one value");
+  for (const [index, subject] of items(subjects).entries()) validateSubject(subject, `${path}.subjects[${index}]`, errors);
+  if (items(resourceRules).length + items(nonResourceRules).length === 0) {
+    errors.required(path, "at least one of resourceRules and nonResourceRules has to be non-empty");
+  }
+  for (const [index, rule] of items(resourceRules).entries()) validateResourceRule(rule, `${path}.resourceRules[${index}]`, errors);
+  for (const [index, rule] of items(nonResourceRules).entries()) validatePathRule(rule, `${path}.nonResourceRules[${index}]`, errors);
+}
+
+const subjectFields: Readonly<Record<string, string>> = { ServiceAccount: "serviceAccount", User: "user", Group: "group" };
+
+function validateSubject(subject: Part, path: string, errors: FieldErrors): void {
+  const { kind = "" } = subject;
+  if (!Object.hasOwn(subjectFields, kind)) return errors.notSupported(`${path}.kind`, kind, ["Group", "ServiceAccount", "User"]);
+  const own = subjectFields[kind] as string;
+  if (!subject[own]) errors.required(`${path}.${own}`, `${own} is required when subject kind is '${kind}'`);
+  else if (own === "serviceAccount") validateAccount(subject[own], `${path}.${own}`, errors);
+  else if ((subject[own].name ?? "") === "") errors.required(`${path}.${own}.name`);
+  for (const [other, field] of Object.entries(subjectFields)) {
+    if (other !== kind && subject[field]) errors.forbidden(`${path}.${field}`, `${field} is forbidden when subject kind is not '${other}'`);
+  }
+}
+
+function validateAccount({ name = "", namespace = "" }: Part, path: string, errors: FieldErrors): void {
+  if (name === "") errors.required(`${path}.name`);
+  else if (name !== "*") addInvalid(errors, `${path}.name`, name, dnsSubdomainProblems(name));
+  if (namespace === "") errors.required(`${path}.namespace`, "must specify namespace for service account");
+  else addInvalid(errors, `${path}.namespace`, namespace, dnsLabelProblems(namespace));
+}
+
+type Texts = readonly string[];
+
+function validateVerbs(list: Texts, path: string, errors: FieldErrors): void {
+  if (list.length === 0) errors.required(path, "verbs must contain at least one value");
+  else if (list.includes("*")) checkAlone(list, path, "verbs", errors);
+  else if (!list.every((verb) => verbs.includes(verb))) errors.notSupported(path, list, verbs);
+}
+
+function checkAlone(list: Texts, path: string, what: string, errors: FieldErrors): void {
+  if (list.length > 1 && list.includes("*")) errors.invalid(path, list, `if '*' is present, must not specify other ${what}`);
+}
+
+function validateResourceRule(rule: Part, path: string, errors: FieldErrors): void {
+  const { verbs: wanted = [], apiGroups = [], resources = [], namespaces = [], clusterScope = false } = rule;
+  validateVerbs(wanted, `${path}.verbs`, errors);
+  if (apiGroups.length === 0) errors.required(`${path}.apiGroups`, "resource rules must supply at least one api group");
+  checkAlone(apiGroups, `${path}.apiGroups`, "api groups", errors);
+  if (resources.length === 0) errors.required(`${path}.resources`, "resource rules must supply at least one resource");
+  checkAlone(resources, `${path}.resources`, "resources", errors);
+  if (namespaces.length === 0 && !clusterScope) {
+    errors.required(`${path}.namespaces`, "resource rules that are not cluster scoped must supply at least one namespace");
+  } else if (namespaces.includes("*")) checkAlone(namespaces, `${path}.namespaces`, "namespaces", errors);
+  else {
+    for (const [index, name] of (namespaces as Texts).entries()) {
+      const problems = dnsLabelProblems(name).map((problem) => `each member of this list must be '*' or a DNS-1123 label; ${problem}`);
+      addInvalid(errors, `${path}.namespaces[${index}]`, name, problems);
+    }
+  }
+}
+
+function validatePathRule({ verbs: wanted = [], nonResourceURLs: paths = [] }: Part, path: string, errors: FieldErrors): void {
+  validateVerbs(wanted, `${path}.verbs`, errors);
+  const place = `${path}.nonResourceURLs`;
+  if (paths.length === 0) errors.required(place, "nonResourceURLs must contain at least one value");
+  else if (paths.includes("*")) checkAlone(paths, place, "non-resource URLs", errors);
+  else for (const [index, one] of (paths as Texts).entries()) addInvalid(errors, `${place}[${index}]`, one, pathProblems(one));
+}
+
+function pathProblems(path: string): string[] {
+  if (path === "/") return [];
+  if (path === "") return ["must not be empty"];
+  if (!path.startsWith("/")) return ["must start with slash"];
+  if (path.includes(" ")) return ["must not contain white-space"];
+  if (path.includes("//")) return ["must not contain double slash"];
+  const stars = path.split("*").length - 1;
+  return stars > 1 || (stars === 1 && !path.endsWith("/*")) ? ["wildcard can only do suffix matching"] : [];
+}

@@ -1,0 +1,108 @@
+/** PriorityLevelConfiguration. Source: upstream's flowcontrol validation and strategy. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { validateMetaAgain } from "../../api/validation/metadata.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { goForm } from "../../resource/go-form.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { type Part, struct } from "../fields.ts";
+import { isFixedValue, mandatoryLevels } from "./mandatory.ts";
+import { keepMeta, validateConditionTypes } from "./status.ts";
+
+const queuesMax = 10_000_000;
+/** Bits of the hash by which queues are dealt out. */
+const hashBitsMax = 60;
+const zeroSharesAnnotation = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares";
+
+export const priorityLevelConfiguration = strategy({
+  hasGeneration: true,
+  repeatsMetaRules: false,
+  setDefaults(object) {
+    const { limited, exempt } = struct(object, "spec");
+    if (limited) {
+      limited.nominalConcurrencyShares ??= 30;
+      limited.lendablePercent ??= 0;
+    }
+    if (exempt) {
+      exempt.nominalConcurrencyShares ??= 0;
+      exempt.lendablePercent ??= 0;
+    }
+    const queuing = limited?.limitResponse?.queuing;
+    if (queuing)
+      Object.assign(queuing, { queues: queuing.queues || 64, handSize: queuing.handSize || 8, queueLengthLimit: queuing.queueLengthLimit || 50 });
+  },
+  prepareForStatusUpdate: keepMeta,
+  validate,
+  validateUpdate(next, _old, errors) {
+    validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+    validate(next, errors);
+  },
+  validateStatusUpdate: (next, _old, errors) => validateConditionTypes(next, errors),
+});
+
+function validate(object: KubeObject, errors: FieldErrors): void {
+  const { metadata, spec = {} } = object;
+  if (Object.hasOwn(metadata.annotations ?? {}, zeroSharesAnnotation)) {
+    errors.forbidden("metadata.annotations", `annotation '${zeroSharesAnnotation}' is forbidden`);
+  }
+  const { name = "" } = metadata;
+  validateSpec(spec, name, errors);
+  checkMandatory(spec, name, errors);
+  validateConditionTypes(object, errors);
+}
+
+function validateSpec({ type = "", limited, exempt }: Part, name: string, errors: FieldErrors): void {
+  if ((name === "exempt") !== (type === "Exempt")) errors.invalid("spec.type", type, "must be 'Exempt' if and only if `name` is 'exempt'");
+  if (type === "Exempt") {
+    if (limited) errors.forbidden("spec.limited", "must be nil if the type is not Limited");
+    if (exempt) validateShares(exempt, "spec.exempt", errors);
+  } else if (type === "Limited") {
+    if (exempt) errors.forbidden("spec.exempt", "must be nil if the type is Limited");
+    if (!limited) errors.required("spec.limited", "must not be empty when type is Limited");
+    else validateLimited(limited, "spec.limited", errors);
+  } else errors.notSupported("spec.type", type, ["Exempt", "Limited"]);
+}
+
+function validateShares({ nominalConcurrencyShares: shares, lendablePercent: percent }: Part, path: string, errors: FieldErrors): void {
+  if (shares < 0) errors.invalid(`${path}.nominalConcurrencyShares`, shares, "must be a non-negative integer");
+  if (percent < 0 || percent > 100) errors.invalid(`${path}.lendablePercent`, percent, "must be between 0 and 100, inclusive");
+}
+
+function validateLimited(limited: Part, path: string, errors: FieldErrors): void {
+  const { nominalConcurrencyShares, lendablePercent, limitResponse = {}, borrowingLimitPercent: borrowing } = limited;
+  validateShares({ nominalConcurrencyShares }, path, errors);
+  validateResponse(limitResponse, `${path}.limitResponse`, errors);
+  validateShares({ lendablePercent }, path, errors);
+  if (borrowing < 0) errors.invalid(`${path}.borrowingLimitPercent`, borrowing, "if specified, must be a non-negative integer");
+}
+
+/** The words are upstream's. */
+function validateResponse({ type = "", queuing }: Part, path: string, errors: FieldErrors): void {
+  if (type === "Reject") {
+    if (queuing) errors.forbidden(`${path}.queuing`, "must be nil if limited.limitResponse.type is not Limited");
+  } else if (type === "Queue") {
+    if (!queuing) errors.required(`${path}.queuing`, "must not be empty if limited.limitResponse.type is Limited");
+    else validateQueuing(queuing, `${path}.queuing`, errors);
+  } else errors.notSupported(`${path}.type`, type, ["Queue", "Reject"]);
+}
+
+function validateQueuing({ queues, handSize, queueLengthLimit }: Part, path: string, errors: FieldErrors): void {
+  if (queueLengthLimit <= 0) errors.invalid(`${path}.queueLengthLimit`, queueLengthLimit, "must be positive");
+  if (queues <= 0) errors.invalid(`${path}.queues`, queues, "must be positive");
+  else if (queues > queuesMax) errors.invalid(`${path}.queues`, queues, `must not be greater than ${queuesMax}`);
+  if (handSize <= 0) errors.invalid(`${path}.handSize`, handSize, "must be positive");
+  else if (handSize > queues) errors.invalid(`${path}.handSize`, handSize, `should not be greater than queues (${queues})`);
+  else if (Math.ceil(Math.log2(queues) * handSize) > hashBitsMax) {
+    const why = `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${hashBitsMax}`;
+    errors.invalid(`${path}.handSize`, handSize, why);
+  }
+}
+
+/** Of the level that is exempt its shares may change. */
+function checkMandatory(spec: Part, name: string, errors: FieldErrors): void {
+  const isExempt = name === "exempt";
+  const compared = isExempt ? { ...spec, exempt: mandatoryLevels.exempt?.exempt } : spec;
+  if (isFixedValue(compared, mandatoryLevels, name)) return;
+  const what = isExempt ? `spec of '${name}' except the 'spec.exempt' field` : `spec of '${name}'`;
+  errors.invalid("spec", goForm("PriorityLevelConfigurationSpec", spec), `${what} must equal the fixed value`);
+}
