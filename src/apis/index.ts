@@ -6,6 +6,7 @@ import { admissionKinds } from "./admissionregistration/kinds.ts";
 import { customResourceDefinition, customResourceDefinitionWith } from "./apiextensions/custom-resource-definition.ts";
 import type { RuleChecker } from "./apiextensions/rule-checker.ts";
 import { apiService } from "./apiregistration/api-service.ts";
+import { storageVersion } from "./apiserverinternal/storage-version.ts";
 import { controllerRevision } from "./apps/controller-revision.ts";
 import { daemonSet } from "./apps/daemon-set.ts";
 import { deployment } from "./apps/deployment.ts";
@@ -15,6 +16,8 @@ import { horizontalPodAutoscalerV1 } from "./autoscaling/conversion.ts";
 import { horizontalPodAutoscaler } from "./autoscaling/horizontal-pod-autoscaler.ts";
 import { cronJob } from "./batch/cron-job.ts";
 import { job } from "./batch/job.ts";
+import { clusterTrustBundle } from "./certificates/cluster-trust-bundle.ts";
+import { podCertificateRequest } from "./certificates/pod-certificate-request.ts";
 import { certificateSigningRequest } from "./certificates/signing-request.ts";
 import { columnsByResource } from "./columns.ts";
 import { lease } from "./coordination/lease.ts";
@@ -40,19 +43,17 @@ import { runtimeClass } from "./node/runtime-class.ts";
 import { podDisruptionBudget } from "./policy/pod-disruption-budget.ts";
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/kinds.ts";
 import { resourceClaim, resourceClaimTemplate } from "./resource/resource-claim.ts";
+import { podGroup } from "./scheduling/pod-group.ts";
 import { priorityClass } from "./scheduling/priority-class.ts";
-import {
-  clusterTrustBundle,
-  podCertificateRequest,
-  resourceSlice,
-  withGeneration,
-} from "./small-kinds.ts";
+import { workload } from "./scheduling/workload.ts";
+import { clusterTrustBundle, podCertificateRequest, resourceSlice, withGeneration } from "./small-kinds.ts";
 import { csiDriver } from "./storage/csi-driver.ts";
 import { csiNode } from "./storage/csi-node.ts";
 import { csiStorageCapacity } from "./storage/csi-storage-capacity.ts";
 import { storageClass } from "./storage/storage-class.ts";
 import { volumeAttachment } from "./storage/volume-attachment.ts";
 import { volumeAttributesClass } from "./storage/volume-attributes-class.ts";
+import { storageVersionMigration } from "./storagemigration/storage-version-migration.ts";
 
 const special: Readonly<Record<string, Strategy>> = {
   "/configmaps": configMap,
@@ -89,6 +90,7 @@ const special: Readonly<Record<string, Strategy>> = {
   "events.k8s.io/events": event,
   "flowcontrol.apiserver.k8s.io/flowschemas": flowSchema,
   "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": priorityLevelConfiguration,
+  "internal.apiserver.k8s.io/storageversions": storageVersion,
   "networking.k8s.io/ingressclasses": ingressClass,
   "networking.k8s.io/ingresses": ingress,
   "networking.k8s.io/ipaddresses": ipAddress,
@@ -105,13 +107,16 @@ const special: Readonly<Record<string, Strategy>> = {
   "resource.k8s.io/resourceclaims": resourceClaim,
   "resource.k8s.io/resourceclaimtemplates": resourceClaimTemplate,
   "resource.k8s.io/resourceslices": resourceSlice,
+  "scheduling.k8s.io/podgroups": podGroup,
   "scheduling.k8s.io/priorityclasses": priorityClass,
+  "scheduling.k8s.io/workloads": workload,
   "storage.k8s.io/csidrivers": csiDriver,
   "storage.k8s.io/csinodes": csiNode,
   "storage.k8s.io/csistoragecapacities": csiStorageCapacity,
   "storage.k8s.io/storageclasses": storageClass,
   "storage.k8s.io/volumeattachments": volumeAttachment,
   "storage.k8s.io/volumeattributesclasses": volumeAttributesClass,
+  "storagemigration.k8s.io/storageversionmigrations": storageVersionMigration,
 };
 
 /** By `group/resource`. */

@@ -7,11 +7,12 @@ import { formatTime } from "../../api/clock.ts";
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
+import { pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { certificateRequestProblem } from "../../lib/x509/certificate-request.ts";
 import type { StrategyContext } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, selectableAt, setAbsent, struct } from "../fields.ts";
+import { validateSignerName } from "./signer-name.ts";
 
 export const certificateSigningRequest = strategy({
   validateName: pathSegmentNameProblems,
@@ -85,7 +86,7 @@ async function checkSpec(spec: Part, errors: FieldErrors): Promise<void> {
   checkUsages(spec.usages ?? [], errors);
   if (signerName === "kubernetes.io/legacy-unknown")
     errors.invalid("spec.signerName", signerName, "the legacy signerName is not allowed via this API version");
-  else checkSignerName(signerName, errors);
+  else validateSignerName(signerName, "spec.signerName", errors);
   if (typeof expirationSeconds === "number" && expirationSeconds < 600)
     errors.invalid("spec.expirationSeconds", expirationSeconds, "may not specify a duration less than 600 seconds (10 minutes)");
 }
@@ -98,28 +99,6 @@ function checkUsages(asked: readonly string[], errors: FieldErrors): void {
     if (seen.has(usage)) errors.duplicate(`spec.usages[${index}]`, usage);
     seen.add(usage);
   }
-}
-
-const signerPath = "spec.signerName";
-
-/** `example.com/name`. */
-function checkSignerName(name: string, errors: FieldErrors): void {
-  if (name === "") return errors.required(signerPath);
-  const [domain = "", path = "", ...more] = name.split("/");
-  if (!name.includes("/") || more.length > 0)
-    return errors.invalid(signerPath, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'");
-  if (domain.length > 253) errors.tooLong(signerPath, 253);
-  checkLabels(domain, dnsLabelProblems, errors);
-  if (!domain.includes(".")) errors.invalid(signerPath, domain, "should be a domain with at least two segments separated by dots");
-  checkLabels(path, dnsSubdomainProblems, errors);
-  if (name.length > 571) errors.tooLong(signerPath, 571);
-}
-
-/** Of the first label that is wrong all that is. */
-function checkLabels(text: string, problemsOf: (label: string) => string[], errors: FieldErrors): void {
-  const wrong = text.split(".").find((label) => problemsOf(label).length > 0);
-  if (wrong === undefined) return;
-  for (const problem of problemsOf(wrong)) errors.invalid(signerPath, text, `validating label ${quoteGo(wrong)}: ${problem}`);
 }
 
 /** What is decided by approval alone. */

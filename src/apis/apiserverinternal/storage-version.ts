@@ -1,0 +1,106 @@
+/** StorageVersion: at which versions servers store a resource. Source: kubernetes' pkg/apis/apiserverinternal. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
+import { dns1035LabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { items, keepMetaForStatus, type Part } from "../fields.ts";
+
+export const storageVersion = strategy({
+  repeatsMetaRules: false,
+  validateName: nameProblems,
+  prepareForStatusUpdate: keepMetaForStatus,
+  validateStatusUpdate: ({ status = {} }: KubeObject, _old, errors) => validateStatus(status, errors),
+});
+
+/** `group.resource` */
+function nameProblems(name: string): string[] {
+  const dot = name.lastIndexOf(".");
+  if (dot < 0) return ["name must be in the form of <group>.<resource>"];
+  return [
+    ...dnsSubdomainProblems(name.slice(0, dot)).map((problem) => `the group segment ${problem}`),
+    ...dns1035LabelProblems(name.slice(dot + 1)).map((problem) => `the resource segment ${problem}`),
+  ];
+}
+
+function validateStatus({ storageVersions, commonEncodingVersion, conditions }: Part, errors: FieldErrors): void {
+  const ids = new Set<string>();
+  for (const [index, server] of items(storageVersions).entries()) {
+    const path = `status.storageVersions[${index}]`;
+    const { apiServerID = "" } = server;
+    if (ids.has(apiServerID)) errors.duplicate(`${path}.apiServerID`, apiServerID);
+    ids.add(apiServerID);
+    validateServer(server, path, errors);
+  }
+  validateCommonVersion(items(storageVersions), commonEncodingVersion, errors);
+  validateConditions(items(conditions), errors);
+}
+
+function validateServer(server: Part, path: string, errors: FieldErrors): void {
+  const { apiServerID = "", encodingVersion = "", decodableVersions, servedVersions = [] } = server;
+  addInvalid(errors, `${path}.apiServerID`, apiServerID, dnsSubdomainProblems(apiServerID));
+  validateVersion(encodingVersion, `${path}.encodingVersion`, errors);
+  const decodable: readonly string[] = decodableVersions ?? [];
+  for (const [index, version] of decodable.entries()) validateVersion(version, `${path}.decodableVersions[${index}]`, errors);
+  if (!decodable.includes(encodingVersion)) {
+    errors.invalid(`${path}.decodableVersions`, decodableVersions ?? null, `decodableVersions must include encodingVersion ${encodingVersion}`);
+  }
+  for (const [index, version] of servedVersions.entries()) {
+    const at = `${path}.servedVersions[${index}]`;
+    validateVersion(version, at, errors);
+    if (decodable.includes(version)) continue;
+    errors.invalid(at, version, `individual served version : ${version} must be included in decodableVersions : [${decodable.join(" ")}]`);
+  }
+}
+
+function validateVersion(version: string, path: string, errors: FieldErrors): void {
+  const problems = versionProblems(version);
+  if (problems.length > 0) errors.invalid(path, version, problems.join(","));
+}
+
+const labelText =
+  "a DNS-1035 label, which must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+/** `v1` or `group/v1`. */
+function versionProblems(text: string): string[] {
+  const parts = text.split("/", 3);
+  if (parts.length > 2) return [`an apiVersion is ${labelText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')`];
+  const version = parts.at(-1) as string;
+  const group = parts.length === 2 ? partProblems(parts[0] as string, dnsSubdomainProblems) : [];
+  return [
+    ...group.map((problem) => `group part: ${problem}`),
+    ...partProblems(version, dns1035LabelProblems).map((problem) => `version part: ${problem}`),
+  ];
+}
+
+const partProblems = (text: string, problemsOf: (text: string) => string[]): string[] => (text === "" ? ["must be non-empty"] : problemsOf(text));
+
+/** What all servers agree on, if they do. */
+function validateCommonVersion(servers: readonly Part[], told: string | undefined, errors: FieldErrors): void {
+  const path = "status.commonEncodingVersion";
+  const [first, ...others] = servers.map(({ encodingVersion = "" }) => encodingVersion as string);
+  const common = others.every((version) => version === first) ? first : undefined;
+  if (common === told) return;
+  if (common === undefined) {
+    const why = "should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet";
+    errors.invalid(path, told, why);
+  } else if (told === undefined) errors.invalid(path, null, `the common encoding version is ${common}`);
+  else errors.invalid(path, told, `the actual common encoding version is ${common}`);
+}
+
+/** Upstream leaves the name of the list out of the paths. */
+function validateConditions(conditions: readonly Part[], errors: FieldErrors): void {
+  const seen = new Map<string, number>();
+  for (const [index, { type = "", status = "", reason = "", message = "" }] of conditions.entries()) {
+    const path = `status[${index}]`;
+    const before = seen.get(type);
+    if (before !== undefined) {
+      errors.invalid(`${path}.type`, type, `the type of the condition is not unique, it also appears in conditions[${before}]`);
+    }
+    seen.set(type, index);
+    addInvalid(errors, `${path}.type`, type, qualifiedNameProblems(type));
+    addInvalid(errors, `${path}.status`, status, qualifiedNameProblems(status));
+    if (reason === "") errors.required(`${path}.reason`);
+    if (message === "") errors.required(`${path}.message`);
+  }
+}

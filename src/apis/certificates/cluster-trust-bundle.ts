@@ -1,0 +1,85 @@
+/** ClusterTrustBundle: certificates that all of the cluster may trust. Source: kubernetes' pkg/apis/certificates. */
+import { X509Certificate } from "node:crypto";
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { type PemBlock, pemBlocks } from "../../lib/x509/pem-blocks.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { checkImmutable, selectableAt } from "../fields.ts";
+import { validateSignerName } from "./signer-name.ts";
+
+const bundleBytesMax = 1024 * 1024;
+const bundlePath = "spec.trustBundle";
+const hidden = "<value omitted>";
+
+export const clusterTrustBundle = strategy({
+  isolatesStatus: false,
+  repeatsMetaRules: false,
+  validateName: nameProblems,
+  selectableFields: selectableAt("spec.signerName"),
+  validate(object, errors) {
+    validateSigner(object, errors);
+    validateBundle(object.spec?.trustBundle ?? "", errors);
+  },
+  validateUpdate(next, old, errors) {
+    const validateName = (name: string, prefix: boolean): string[] => nameProblems(name, prefix, next);
+    validateMetaAgain(next.metadata, { namespaced: false, validateName }, errors);
+    validateSigner(next, errors);
+    const bundle: string = next.spec?.trustBundle ?? "";
+    if (bundle !== (old.spec?.trustBundle ?? "")) validateBundle(bundle, errors);
+    validateMetaChangesAgain(next.metadata, old.metadata, errors);
+    checkImmutable(next.spec?.signerName ?? "", old.spec?.signerName ?? "", "spec.signerName", errors);
+  },
+});
+
+/** A signer's bundles begin with its name. */
+function nameProblems(name: string, isPrefix: boolean, { spec }: KubeObject): string[] {
+  const signer: string = spec?.signerName ?? "";
+  if (signer === "") {
+    if (name.includes(":")) return ['ClusterTrustBundle without signer name must not have ":" in its name'];
+    return dnsSubdomainProblems(name, isPrefix);
+  }
+  const start = `${signer.replaceAll("/", ":")}:`;
+  if (!name.startsWith(start)) return [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${start}`];
+  return dnsSubdomainProblems(name.slice(start.length), isPrefix);
+}
+
+function validateSigner({ spec }: KubeObject, errors: FieldErrors): void {
+  const signer: string = spec?.signerName ?? "";
+  if (signer !== "") validateSignerName(signer, "spec.signerName", errors);
+}
+
+function validateBundle(bundle: string, errors: FieldErrors): void {
+  if (Buffer.byteLength(bundle) > bundleBytesMax) return errors.tooLong(bundlePath, bundleBytesMax);
+  const before = errors.causes.length;
+  const indexes = new Map<string, number[]>();
+  for (const [index, block] of pemBlocks(bundle).entries()) {
+    const problem = anchorProblem(block);
+    if (problem !== undefined) errors.invalid(bundlePath, hidden, `entry ${index} ${problem}`);
+    const der = block.bytes.toString("base64");
+    indexes.set(der, [...(indexes.get(der) ?? []), index]);
+  }
+  if (errors.causes.length > before) return;
+  if (indexes.size === 0) errors.invalid(bundlePath, hidden, "at least one trust anchor must be provided");
+  for (const same of indexes.values()) {
+    if (same.length > 1) errors.invalid(bundlePath, hidden, `duplicate trust anchor (indices [${same.join(" ")}])`);
+  }
+}
+
+function anchorProblem({ type, hasHeaders, bytes }: PemBlock): string | undefined {
+  if (type !== "CERTIFICATE") return `has bad block type: ${type}`;
+  if (hasHeaders) return "has PEM block headers";
+  const certificate = parseCertificate(bytes);
+  if (certificate === undefined) return "does not parse as X.509";
+  return certificate.ca ? undefined : "does not have the CA bit set";
+}
+
+function parseCertificate(der: Buffer): X509Certificate | undefined {
+  try {
+    return new X509Certificate(der);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return undefined; // What OpenSSL says of it is not what Go would.
+  }
+}

@@ -1,0 +1,89 @@
+/** PodCertificateRequest: a pod asks for a certificate. Source: kubernetes' pkg/apis/certificates, registry/certificates/podcertificaterequest. */
+import { type FieldErrors, omitted } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { keepMetaForStatus, type Part, selectableAt, struct } from "../fields.ts";
+import { validateCertificateStatus } from "./pod-certificate-status.ts";
+import { validateKeyWithProof, validateStubRequest } from "./request-key.ts";
+import { isKubernetesSigner, validateSignerName } from "./signer-name.ts";
+
+const uidBytesMax = 128;
+const annotationBytesMax = 256 * 1024;
+const secondsMin = 3600;
+const daySeconds = 86_400;
+
+export const podCertificateRequest = strategy({
+  selectableFields: selectableAt("spec.signerName", "spec.podName", "spec.nodeName"),
+  setDefaults(object) {
+    struct(object, "spec").maxExpirationSeconds ??= daySeconds; // Also where there is no spec.
+  },
+  prepareForStatusUpdate: keepMetaForStatus,
+  validate: ({ spec = {} }: KubeObject, errors) => validateSpec(spec, errors),
+  validateUpdate(next, old, errors) {
+    if (!deepEqual(goForm(next.spec ?? {}), goForm(old.spec ?? {}))) errors.invalid("spec", goForm(next.spec ?? {}), "field is immutable");
+  },
+  validateStatusUpdate: (next, old, errors, { now }) => (errors.empty ? validateCertificateStatus(next, old, now, errors) : undefined),
+});
+
+/** As upstream's messages show it. */
+function goForm(spec: Part): Part {
+  const names = ["signerName", "podName", "podUID", "serviceAccountName", "serviceAccountUID", "nodeName", "nodeUID"];
+  const capital = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  return {
+    ...Object.fromEntries(names.map((name) => [capital(name), spec[name] ?? ""])),
+    MaxExpirationSeconds: spec.maxExpirationSeconds ?? null,
+    PKIXPublicKey: spec.pkixPublicKey ?? null,
+    ProofOfPossession: spec.proofOfPossession ?? null,
+    StubPKCS10Request: spec.stubPKCS10Request ?? null,
+    UnverifiedUserAnnotations: spec.unverifiedUserAnnotations ?? null,
+  };
+}
+
+function validateSpec(spec: Part, errors: FieldErrors): void | Promise<void> {
+  const { signerName = "", podName = "", serviceAccountName = "", nodeName = "", maxExpirationSeconds: seconds } = spec;
+  validateSignerName(signerName, "spec.signerName", errors);
+  if (spec.unverifiedUserAnnotations !== undefined) validateUserAnnotations(spec.unverifiedUserAnnotations, errors);
+  addInvalid(errors, "spec.podName", podName, dnsSubdomainProblems(podName));
+  validateUid(spec.podUID ?? "", "spec.podUID", errors);
+  addInvalid(errors, "spec.serviceAccountName", serviceAccountName, dnsSubdomainProblems(serviceAccountName));
+  validateUid(spec.serviceAccountUID ?? "", "spec.serviceAccountUID", errors);
+  addInvalid(errors, "spec.nodeName", nodeName, dnsSubdomainProblems(nodeName));
+  validateUid(spec.nodeUID ?? "", "spec.nodeUID", errors);
+  if (seconds === undefined) return errors.required("spec.maxExpirationSeconds", "must be set");
+  const secondsMax = isKubernetesSigner(signerName) ? daySeconds : 91 * daySeconds;
+  if (seconds < secondsMin || seconds > secondsMax) {
+    errors.invalid("spec.maxExpirationSeconds", seconds, `must be in the range [${secondsMin}, ${secondsMax}]`);
+  }
+  return validateKey(spec, errors);
+}
+
+function validateUid(uid: string, path: string, errors: FieldErrors): void {
+  if (uid === "") errors.invalid(path, "", "must not be empty");
+  if (Buffer.byteLength(uid) > uidBytesMax) errors.tooLong(path, uidBytesMax);
+}
+
+/** What the pod tells the signer: keys have a domain. */
+function validateUserAnnotations(annotations: Readonly<Record<string, string>>, errors: FieldErrors): void {
+  const path = "spec.unverifiedUserAnnotations";
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+    const name = key.toLowerCase();
+    const problems = qualifiedNameProblems(name);
+    if (name === "") errors.required(path);
+    else if (problems.length > 0) addInvalid(errors, path, name, problems);
+    else if (!name.includes("/")) errors.invalid(path, name, 'must be a domain-prefixed key (such as "acme.io/foo")');
+  }
+  if (bytes > annotationBytesMax) errors.tooLong(path, annotationBytesMax);
+}
+
+function validateKey(spec: Part, errors: FieldErrors): void | Promise<void> {
+  const isThere = (field: string): boolean => (spec[field] ?? "") !== "";
+  const [stub, key, proof] = ["stubPKCS10Request", "pkixPublicKey", "proofOfPossession"].map(isThere);
+  if (stub && !key && !proof) return validateStubRequest(spec, errors);
+  if (!stub && key && proof) return validateKeyWithProof(spec, errors);
+  errors.invalid("spec", omitted, "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set");
+}

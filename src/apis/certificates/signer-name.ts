@@ -1,0 +1,33 @@
+/** Names of signers: `example.com/name`. Source: kubernetes' pkg/apis/core/validation/names.go. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
+
+const domainBytesMax = 253;
+const nameBytesMax = 571;
+
+export function validateSignerName(name: string, path: string, errors: FieldErrors): void {
+  if (name === "") return errors.required(path);
+  const [domain = "", local = "", ...more] = name.split("/", 3);
+  if (!name.includes("/") || more.length > 0) {
+    return errors.invalid(path, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'");
+  }
+  if (Buffer.byteLength(domain) > domainBytesMax) errors.tooLong(path, domainBytesMax);
+  validateLabels(domain, dnsLabelProblems, path, errors);
+  if (!domain.includes(".")) errors.invalid(path, domain, "should be a domain with at least two segments separated by dots");
+  validateLabels(local, dnsSubdomainProblems, path, errors);
+  if (Buffer.byteLength(name) > nameBytesMax) errors.tooLong(path, nameBytesMax);
+}
+
+/** Of the first label that is wrong all that is. */
+function validateLabels(text: string, problemsOf: (label: string) => string[], path: string, errors: FieldErrors): void {
+  const wrong = text.split(".").find((label) => problemsOf(label).length > 0);
+  if (wrong === undefined) return;
+  for (const problem of problemsOf(wrong)) errors.invalid(path, text, `validating label ${quoteGo(wrong)}: ${problem}`);
+}
+
+/** Whether Kubernetes itself keeps the signer's domain. */
+export function isKubernetesSigner(name: string): boolean {
+  const domain = name.split("/", 1)[0] as string;
+  return domain === "kubernetes.io" || domain.endsWith(".kubernetes.io");
+}

@@ -1,0 +1,94 @@
+/** What groups of pods, and templates of them, have in common. Source: kubernetes' pkg/apis/scheduling/v1alpha2, its generated validation. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { items, type Part } from "../fields.ts";
+
+const claimsMax = 4;
+const topologiesMax = 1;
+const priorityMax = 1_000_000_000;
+
+/** Fields of gates that are off are gone, or as they were. @param group a group's spec, or a template of one */
+export function validateGroup(group: Part, path: string, errors: FieldErrors): void {
+  const { schedulingPolicy = {}, schedulingConstraints, resourceClaims, disruptionMode, priorityClassName = "", priority } = group;
+  validatePolicy(schedulingPolicy, `${path}.schedulingPolicy`, errors);
+  validateTopology(items(schedulingConstraints?.topology), `${path}.schedulingConstraints.topology`, errors);
+  validateClaims(items(resourceClaims), `${path}.resourceClaims`, errors);
+  const modes = ["Pod", "PodGroup"];
+  if (disruptionMode !== undefined && !modes.includes(disruptionMode)) errors.notSupported(`${path}.disruptionMode`, disruptionMode, modes);
+  if (priorityClassName !== "") addInvalid(errors, `${path}.priorityClassName`, priorityClassName, longNameProblems(priorityClassName));
+  if (priority > priorityMax) errors.invalid(`${path}.priority`, priority, `must be less than or equal to ${priorityMax}`);
+}
+
+function validatePolicy(policy: Part, path: string, errors: FieldErrors): void {
+  validateUnion(policy, ["basic", "gang"], path, errors);
+  if (policy.gang === undefined) return;
+  const { minCount = 0 } = policy.gang;
+  if (minCount === 0) errors.required(`${path}.gang.minCount`);
+  else if (minCount < 1) errors.invalid(`${path}.gang.minCount`, minCount, "must be greater than or equal to 1");
+}
+
+/** Exactly one of the fields is there. */
+export function validateUnion(value: Part, fields: readonly string[], path: string, errors: FieldErrors): void {
+  const present = fields.filter((field) => value[field] !== undefined);
+  const list = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
+  if (present.length === 0) errors.invalid(path, "", `must specify one of: ${list(fields)}`);
+  if (present.length > 1) errors.invalid(path, `{${present.join(", ")}}`, `must specify exactly one of: ${list(fields)}`);
+}
+
+function validateTopology(constraints: readonly Part[], path: string, errors: FieldErrors): void {
+  if (constraints.length > topologiesMax) return errors.tooMany(path, constraints.length, topologiesMax);
+  for (const [index, { key = "" }] of constraints.entries()) validateText(key, `${path}[${index}].key`, qualifiedNameProblems, errors);
+}
+
+/** Subdomains and labels in the words of generated validation, which counts bytes. */
+export const longNameProblems = (text: string): string[] => inBytes(dnsSubdomainProblems(text));
+export const shortNameProblems = (text: string): string[] => inBytes(dnsLabelProblems(text));
+
+function inBytes(problems: readonly string[]): string[] {
+  return problems.map((problem) => problem.replace(/^(must be no more than \d+) characters$/, "$1 bytes"));
+}
+
+/** A text that is there and has no problems. */
+export function validateText(text: string, path: string, problemsOf: (text: string) => string[], errors: FieldErrors): void {
+  if (text === "") errors.required(path);
+  else addInvalid(errors, path, text, problemsOf(text));
+}
+
+export function validateClaimCount({ length }: readonly Part[], path: string, errors: FieldErrors): boolean {
+  if (length > claimsMax) errors.tooMany(path, length, claimsMax);
+  return length <= claimsMax;
+}
+
+function validateClaims(claims: readonly Part[], path: string, errors: FieldErrors): void {
+  if (!validateClaimCount(claims, path, errors)) return;
+  validateDistinct(claims, path, errors);
+  for (const [index, claim] of claims.entries()) {
+    const { name = "", resourceClaimName, resourceClaimTemplateName } = claim;
+    const at = `${path}[${index}]`;
+    validateUnion(claim, ["resourceClaimName", "resourceClaimTemplateName"], at, errors);
+    validateText(name, `${at}.name`, shortNameProblems, errors);
+    validateName(resourceClaimName, `${at}.resourceClaimName`, errors);
+    validateName(resourceClaimTemplateName, `${at}.resourceClaimTemplateName`, errors);
+  }
+}
+
+/** Names of what a claim becomes, in a status. */
+export function validateClaimStatuses(statuses: readonly Part[], path: string, errors: FieldErrors): void {
+  if (!validateClaimCount(statuses, path, errors)) return;
+  validateDistinct(statuses, path, errors);
+  for (const [index, { resourceClaimName }] of statuses.entries()) validateName(resourceClaimName, `${path}[${index}].resourceClaimName`, errors);
+}
+
+function validateName(name: string | undefined, path: string, errors: FieldErrors): void {
+  if (name !== undefined) addInvalid(errors, path, name, longNameProblems(name));
+}
+
+/** No two have the same name. */
+export function validateDistinct(list: readonly Part[], path: string, errors: FieldErrors): void {
+  const names = new Set<string>();
+  for (const [index, item] of list.entries()) {
+    if (names.has(item.name ?? "")) errors.duplicate(`${path}[${index}]`, item);
+    names.add(item.name ?? "");
+  }
+}

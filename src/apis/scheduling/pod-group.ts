@@ -1,0 +1,64 @@
+/** PodGroup: pods that are scheduled together. Source: kubernetes' pkg/apis/scheduling, registry/scheduling/podgroup. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { validateConditions } from "../../api/validation/conditions.ts";
+import { identical } from "../../lib/json/values.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
+import {
+  longNameProblems,
+  shortNameProblems,
+  validateClaimCount,
+  validateClaimStatuses,
+  validateGroup,
+  validateText,
+  validateUnion,
+} from "./pod-group-rules.ts";
+
+export const podGroup = strategy({
+  setDefaults(object) {
+    struct(object, "spec").disruptionMode ??= "Pod"; // Also where there is no spec.
+  },
+  prepareForStatusUpdate: keepMetaForStatus,
+  validate({ spec = {} }: KubeObject, errors) {
+    if (spec.podGroupTemplateRef !== undefined) validateTemplateReference(spec.podGroupTemplateRef, "spec.podGroupTemplateRef", errors);
+    validateGroup(spec, "spec", errors);
+  },
+  validateUpdate(next, old, errors) {
+    for (const field of fixedFields) {
+      if (!identical(orAbsent(next.spec?.[field]), orAbsent(old.spec?.[field]))) errors.invalid(`spec.${field}`, null, "field is immutable");
+      if (field === "resourceClaims") validateClaimCount(items(next.spec?.resourceClaims), "spec.resourceClaims", errors);
+    }
+  },
+  validateStatusUpdate(next, _old, errors) {
+    validateConditions(items(next.status?.conditions), "status.conditions", errors);
+    const statuses = items(next.status?.resourceClaimStatuses);
+    const path = "status.resourceClaimStatuses";
+    const claims = new Set(items(next.spec?.resourceClaims).map(({ name }) => name));
+    for (const [index, { name = "" }] of statuses.entries()) {
+      if (!claims.has(name)) errors.invalid(`${path}[${index}].name`, name, "must match the name of an entry in `spec.resourceClaims`");
+    }
+    validateClaimStatuses(statuses, path, errors);
+  },
+});
+
+const fixedFields = [
+  "podGroupTemplateRef",
+  "schedulingPolicy",
+  "schedulingConstraints",
+  "resourceClaims",
+  "disruptionMode",
+  "priorityClassName",
+  "priority",
+];
+
+/** An empty list is as good as none. */
+const orAbsent = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? undefined : value);
+
+function validateTemplateReference(reference: Part, path: string, errors: FieldErrors): void {
+  validateUnion(reference, ["workload"], path, errors);
+  if (reference.workload === undefined) return;
+  const { workloadName = "", podGroupTemplateName = "" } = reference.workload;
+  validateText(workloadName, `${path}.workload.workloadName`, longNameProblems, errors);
+  validateText(podGroupTemplateName, `${path}.workload.podGroupTemplateName`, shortNameProblems, errors);
+}

@@ -1,0 +1,50 @@
+/** Workload: templates of the groups in which its pods are scheduled. Source: kubernetes' pkg/apis/scheduling, registry/scheduling/workload. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
+import { identical } from "../../lib/json/values.ts";
+import { pathSegmentNameProblems } from "../../lib/names/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { items, type Part } from "../fields.ts";
+import { longNameProblems, shortNameProblems, validateDistinct, validateGroup, validateText } from "./pod-group-rules.ts";
+
+const templatesMax = 8;
+const templatesPath = "spec.podGroupTemplates";
+
+export const workload = strategy({
+  isolatesStatus: false,
+  validate({ spec = {} }: KubeObject, errors) {
+    if (spec.controllerRef !== undefined) validateController(spec.controllerRef, errors);
+    validateTemplates(items(spec.podGroupTemplates), errors);
+  },
+  validateUpdate(next, old, errors) {
+    const [spec, before] = [next.spec ?? {}, old.spec ?? {}];
+    if (!identical(spec.controllerRef, before.controllerRef)) errors.invalid("spec.controllerRef", null, "field is immutable");
+    if (identical(items(spec.podGroupTemplates), items(before.podGroupTemplates))) return;
+    errors.invalid(templatesPath, null, "field is immutable");
+    validateTemplateCount(items(spec.podGroupTemplates), errors);
+  },
+});
+
+function validateController({ apiGroup = "", kind = "", name = "" }: Part, errors: FieldErrors): void {
+  const path = "spec.controllerRef";
+  if (apiGroup !== "") addInvalid(errors, `${path}.apiGroup`, apiGroup, longNameProblems(apiGroup));
+  validateText(kind, `${path}.kind`, pathSegmentNameProblems, errors);
+  validateText(name, `${path}.name`, pathSegmentNameProblems, errors);
+}
+
+function validateTemplates(templates: readonly Part[], errors: FieldErrors): void {
+  if (!validateTemplateCount(templates, errors)) return;
+  validateDistinct(templates, templatesPath, errors);
+  for (const [index, template] of templates.entries()) {
+    const path = `${templatesPath}[${index}]`;
+    validateText(template.name ?? "", `${path}.name`, shortNameProblems, errors);
+    validateGroup(template, path, errors);
+  }
+}
+
+function validateTemplateCount({ length }: readonly Part[], errors: FieldErrors): boolean {
+  if (length > templatesMax) errors.tooMany(templatesPath, length, templatesMax);
+  if (length === 0) errors.required(templatesPath);
+  return length > 0 && length <= templatesMax;
+}
