@@ -2,12 +2,12 @@
 import { conflict, plainError } from "../api/errors.ts";
 import type { KubeObject, ObjectMeta } from "../api/object.ts";
 import { cloneJson } from "../lib/json/values.ts";
-import { conform, DecodeError } from "../lib/schema/decode.ts";
+import { conform, DecodeError, OwnDecoderError } from "../lib/schema/decode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import type { Resolved } from "../resource/contract.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { expectedKind, toStorageVersion, withMetadata } from "./decode-body.ts";
-import { type AppliedKind, describeObject, mergeIntent } from "./managed-fields/apply-intent.ts";
+import { type AppliedKind, describeKind, describeObject, mergeIntent } from "./managed-fields/apply-intent.ts";
 import { type KnownConversions, withConversions } from "./managed-fields/known-conversions.ts";
 import { mergeContext, requestVersion } from "./managed-fields/merge-context.ts";
 import { setEntries } from "./managed-fields/track.ts";
@@ -32,7 +32,7 @@ export function apply(registry: RegistryContext, request: ApplyRequest): Promise
   const { target } = request;
   const applied = (known: KnownConversions | undefined): AppliedKind => {
     const { kind, schema } = expectedKind(target);
-    return { apiVersion: requestVersion(target), kind, schema, context: mergeContext(registry.catalog, target, request.subresource, known) };
+    return { apiVersion: requestVersion(target), kind, schema, context: mergeContext(target, request.subresource, known) };
   };
   return update(registry, {
     ...request,
@@ -75,8 +75,17 @@ function conformed(merged: KubeObject, kind: AppliedKind): KubeObject {
     return object;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw plainError(`failed to convert new object (${describeObject(kind, merged.metadata)}) to proper version: ${error.message}`);
+    const what = `failed to convert new object (${describeObject(kind, merged.metadata)}) to proper version`;
+    throw plainError(`${what}: unable to convert unstructured object to ${describeKind(kind)}: ${conversionProblem(error)}`);
   }
+}
+
+/** As upstream tells it, which does not decode the merged object, but sets each field from what it has. */
+function conversionProblem(error: DecodeError): string {
+  const { message } = error;
+  if (error instanceof OwnDecoderError) return message.replace(/Go struct field \S+ of/, "Go value of");
+  if (message.startsWith("illegal base64")) return `error decoding from json: ${message}`;
+  return message.replace(/^json: cannot unmarshal number \S+ into Go struct field \S+ of type (int32|int64)$/, "cannot convert float64 to $1");
 }
 
 /** @throws DecodeError */

@@ -154,11 +154,12 @@ function* batches(entries: readonly Entry[]): Generator<readonly Entry[]> {
 
 /** As if this version were the one that is stored: what is shown of it is written as it is. */
 function shownStore(store: ResourceStore, version: ServedVersion, source: EntrySource): ResourceStore {
-  const { form, cache, turns, keyOf, fingerprint } = store;
+  const { form, cache, turns, gates, keyOf, fingerprint } = store;
   return {
     source,
     cache,
     turns,
+    gates,
     keyOf,
     fingerprint,
     form: {

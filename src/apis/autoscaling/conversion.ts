@@ -5,7 +5,7 @@
 import type { KubeObject } from "../../api/object.ts";
 import type { Conversion } from "../../resource/contract.ts";
 import { items, type Part, struct } from "../fields.ts";
-import { cpuMetric } from "./horizontal-pod-autoscaler.ts";
+import { cpuMetric, defaultCpuUtilization } from "./horizontal-pod-autoscaler.ts";
 import { metricSpecFromV1, metricSpecToV1, metricStatusFromV1, metricStatusToV1 } from "./metrics.ts";
 
 const annotationNames = {
@@ -26,7 +26,7 @@ export const horizontalPodAutoscalerV1: Conversion = {
     object.status = { ...status, ...(currentCpu !== undefined && { currentCPUUtilizationPercentage: currentCpu }) };
     annotate(object, "metrics", others.map(metricSpecToV1));
     annotate(object, "currentMetrics", items(currentMetrics).map(metricStatusToV1));
-    annotate(object, "conditions", items(conditions));
+    annotate(object, "conditions", items(conditions).map(conditionInGo));
     if (behavior) setAnnotation(object, "behavior", JSON.stringify(behaviorInGo(behavior)));
     return object;
   },
@@ -34,17 +34,32 @@ export const horizontalPodAutoscalerV1: Conversion = {
     const { targetCPUUtilizationPercentage: cpu, ...spec } = struct(object, "spec");
     const { currentCPUUtilizationPercentage: currentCpu, ...status } = struct(object, "status");
     const others = readList(object, "metrics").map(metricSpecFromV1);
-    const metrics = typeof cpu === "number" ? [...others, cpuMetric(cpu)] : others;
+    // Upstream fills in the default here, so that even what an apply compares has it.
+    const metrics = typeof cpu === "number" || others.length === 0 ? [...others, cpuMetric(cpu ?? defaultCpuUtilization)] : others;
     const annotated = readList(object, "currentMetrics").map(metricStatusFromV1);
     const currentMetrics = annotated.length === 0 && typeof currentCpu === "number" ? [currentCpuMetric(currentCpu)] : annotated;
-    const conditions = readList(object, "conditions");
+    const conditions = readList(object, "conditions").map(conditionFromGo);
     const behavior = decapitalized(readAnnotation(object, "behavior"));
-    object.spec = { ...spec, ...(metrics.length > 0 && { metrics }), ...(behavior !== undefined && { behavior }) };
+    object.spec = { ...spec, metrics, ...(behavior !== undefined && { behavior }) };
     object.status = { ...status, ...(currentMetrics.length > 0 && { currentMetrics }), ...(conditions.length > 0 && { conditions }) };
     dropAnnotations(object);
     return object;
   },
 };
+
+/** A time that is not set is written as null. */
+const conditionInGo = ({ type = "", status = "", lastTransitionTime = null, reason, message }: Part): Part => ({
+  type,
+  status,
+  lastTransitionTime,
+  reason,
+  message,
+});
+
+function conditionFromGo(condition: Part): Part {
+  const { lastTransitionTime, ...rest } = condition;
+  return lastTransitionTime === null ? rest : condition;
+}
 
 const currentCpuMetric = (averageUtilization: number): Part => ({ type: "Resource", resource: { name: "cpu", current: { averageUtilization } } });
 

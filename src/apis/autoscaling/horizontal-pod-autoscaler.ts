@@ -9,7 +9,7 @@ import { setBehaviorDefaults, validateBehavior } from "./behavior.ts";
 import { type ReferenceRules, referenceVersionProblem, validateMetrics, validateReference } from "./metric-rules.ts";
 
 /** What is aimed at when nobody says. */
-const defaultCpuUtilization = 80;
+export const defaultCpuUtilization = 80;
 
 export const horizontalPodAutoscaler = strategy({
   setDefaults(object) {

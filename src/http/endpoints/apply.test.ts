@@ -46,6 +46,10 @@ interface Step {
 }
 
 const selector = "f:selector";
+const secrets = "/api/v1/namespaces/n/secrets";
+const secret = (more: object): object => ({ apiVersion: "v1", kind: "Secret", metadata: { name: "a" }, ...more });
+const unconvertible = (kind: string): string =>
+  `failed to convert new object (/a; /v1, Kind=${kind}) to proper version: unable to convert unstructured object to /v1, Kind=${kind}`;
 
 const sessions: Readonly<Record<string, readonly Step[]>> = {
   "a life": [
@@ -274,6 +278,49 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     { request: `APPLY ${maps}/a?fieldManager=m&dryRun=All`, body: map({ a: "1" }), status: 201, managers: ["m Apply v1 data{a}"] },
     { request: `GET ${maps}/a`, status: 404 },
     { request: `APPLY ${maps}/a?fieldManager=m`, body: map(undefined, { uid: "x" }), status: 409 },
+  ],
+  "replicas that were updated through scale": [
+    { request: `POST ${deployments}?fieldManager=m`, body: deployment({ replicas: 2, template: template(container("c")) }), status: 201 },
+    { request: `MERGE ${deployments}/d/scale?fieldManager=s`, body: { spec: { replicas: 3 } } },
+    {
+      request: `PUT ${deployments}/d?fieldManager=s`,
+      body: deployment({ replicas: 3, template: template(container("c")) }),
+      want: { metadata: { managedFields: [{ manager: "s", subresource: "scale", fieldsV1: { "f:spec": { "f:replicas": {} } } }, { manager: "m" }] } },
+    },
+    {
+      request: `MERGE ${deployments}/d/scale?fieldManager=t`,
+      body: {},
+      want: { spec: { replicas: 3 } },
+    },
+  ],
+  "what is emptied, and what was never owned": [
+    { request: `APPLY ${secrets}/a?fieldManager=one`, body: secret({ stringData: { s: "x" }, data: { a: "YQ==" } }), status: 201 },
+    {
+      request: `APPLY ${secrets}/a?fieldManager=one`,
+      body: secret({ data: {} }),
+      managers: ["one Apply v1 data"],
+      want: { data: { s: "eA==" } },
+    },
+  ],
+  "values without a form": [
+    {
+      request: `APPLY ${secrets}/a?fieldManager=one`,
+      body: secret({ data: { a: "!" } }),
+      status: 500,
+      message: `${unconvertible("Secret")}: error decoding from json: illegal base64 data at input byte 0`,
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=one`,
+      body: map(undefined, { deletionGracePeriodSeconds: 1.5 }),
+      status: 500,
+      message: `${unconvertible("ConfigMap")}: cannot convert float64 to int64`,
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=one`,
+      body: map(undefined, { creationTimestamp: 5 }),
+      status: 500,
+      message: `${unconvertible("ConfigMap")}: json: cannot unmarshal number into Go value of type string`,
+    },
   ],
   "YAML, doubled keys": [
     {

@@ -41,6 +41,9 @@ export class DecodeError extends Error {
   }
 }
 
+/** What a type with a decoder of its own refuses: to Go, that knows no field around it. */
+export class OwnDecoderError extends DecodeError {}
+
 /** How deep decoded objects may nest. Go reads 10,000 levels; everything that walks an object here recurses, so less is kept. */
 export const retainedDepthMax = 1000;
 
@@ -371,7 +374,7 @@ class Decoder {
   }
 
   #fatal(value: unknown, goType: string): never {
-    throw new DecodeError(this.#inContext(describe(value, goType === "int32"), goType));
+    throw new OwnDecoderError(this.#inContext(describe(value, goType === "int32"), goType));
   }
 
   #inContext(what: string, goType: string): string {

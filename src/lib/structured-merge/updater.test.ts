@@ -151,6 +151,26 @@ const maps: Row[] = [
     managers: { a: ["text"] },
   },
   {
+    what: "a map emptied by its owner stays where somebody else has it as empty",
+    operations: [
+      { apply: "a", object: { inner: { deep: { c: 1 } }, labels: { one: "1" } } },
+      { apply: "b", object: { inner: { deep: {} }, labels: {} } },
+      { apply: "a", object: { text: "x" } },
+    ],
+    object: { inner: { deep: {} }, labels: {}, text: "x" },
+    managers: { a: ["text"], b: ["inner.deep", "labels"] },
+  },
+  {
+    what: "empty and null are told apart by what was said",
+    operations: [
+      { apply: "a", object: { labels: null } },
+      { apply: "b", object: { labels: {} }, conflicts: { a: ["labels"] } },
+      { apply: "b", object: { labels: {} }, force: true },
+    ],
+    object: { labels: {} },
+    managers: { b: ["labels"] },
+  },
+  {
     what: "content of others in an empty map is no conflict; who owns it as empty owns none of it",
     operations: [
       { apply: "a", object: { labels: {} } },

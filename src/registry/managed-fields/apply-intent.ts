@@ -140,7 +140,7 @@ export function describeObject(kind: AppliedKind, metadata: KubeObject["metadata
   return `${text(metadata?.namespace)}/${text(metadata?.name)}; ${describeKind(kind)}`;
 }
 
-function describeKind({ apiVersion, kind }: AppliedKind): string {
+export function describeKind({ apiVersion, kind }: AppliedKind): string {
   const { group, version } = parseGroupVersion(apiVersion) as { group: string; version: string };
   return `${group}/${version}, Kind=${kind}`;
 }

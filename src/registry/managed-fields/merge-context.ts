@@ -8,7 +8,7 @@ import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import type { MergeContext } from "../../lib/structured-merge/updater.ts";
 import { validateIntent } from "../../lib/structured-merge/validate.ts";
 import { builtinSchema } from "../../resource/builtin-schemas.ts";
-import type { Catalog, Resolved, Resource, ServedVersion } from "../../resource/contract.ts";
+import type { Resolved, Resource, ServedVersion } from "../../resource/contract.ts";
 import type { KnownConversions } from "./known-conversions.ts";
 import { scaleVersion } from "./scale.ts";
 
@@ -16,14 +16,14 @@ import { scaleVersion } from "./scale.ts";
  * @param subresource empty for the main resource
  * @param known where somebody else converts versions, as `withConversions` gives it
  */
-export function mergeContext(catalog: Catalog, target: Resolved, subresource: string, known?: KnownConversions): MergeContext {
+export function mergeContext(target: Resolved, subresource: string, known?: KnownConversions): MergeContext {
   const { resource } = target;
   const asked = requestVersion(target);
   const ignored = resetFields(resource, subresource);
   return {
     schemaOf(apiVersion) {
       if (parseGroupVersion(apiVersion) === undefined) throw new TypedError(`unexpected GroupVersion string: ${apiVersion}`);
-      const version = findVersion(catalog, resource, apiVersion);
+      const version = findVersion(resource, apiVersion);
       if (version === undefined && resource.definition.custom) {
         throw new TypedError(`request to convert CR to an invalid group/version: ${apiVersion}`);
       }
@@ -32,7 +32,7 @@ export function mergeContext(catalog: Catalog, target: Resolved, subresource: st
     convert(object, from, to) {
       if (from === to) return object;
       const converted = convert(object, from, to);
-      validateIntent(converted, findVersion(catalog, resource, to)?.schema as Struct); // Upstream tolerates no duplicates here.
+      validateIntent(converted, findVersion(resource, to)?.schema as Struct); // Upstream tolerates no duplicates here.
       return converted;
     },
     ignored: (apiVersion) => (apiVersion === asked || !resource.definition.custom ? ignored : emptySet),
@@ -41,8 +41,8 @@ export function mergeContext(catalog: Catalog, target: Resolved, subresource: st
   function convert(object: PlainMap, from: string, to: string): PlainMap {
     if (known !== undefined) return known.convert(object, from, to);
     if (resource.definition.custom) return { ...object, apiVersion: to }; // What the other version does not know does not fit then.
-    const source = findVersion(catalog, resource, from);
-    const target = findVersion(catalog, resource, to);
+    const source = findVersion(resource, from);
+    const target = findVersion(resource, to);
     if (source?.conversion === undefined && target?.conversion === undefined) return object;
     const copy = cloneJson(object) as KubeObject;
     copy.metadata ??= {};
@@ -51,13 +51,11 @@ export function mergeContext(catalog: Catalog, target: Resolved, subresource: st
   }
 }
 
-/** Any version of the definition, served or not, or of another group that keeps the same objects (events). */
-function findVersion(catalog: Catalog, { definition, store }: Resource, apiVersion: string): ServedVersion | undefined {
+/** Any version of the definition, served or not. To upstream's converter, another group that keeps the same objects (events) has other ones. */
+function findVersion({ definition }: Resource, apiVersion: string): ServedVersion | undefined {
   const parsed = parseGroupVersion(apiVersion);
-  if (parsed === undefined) return undefined;
-  if (parsed.group === definition.group) return definition.versions.find(({ version }) => version === parsed.version);
-  const other = catalog.findKind(parsed.group, parsed.version, definition.kind);
-  return other !== undefined && other.resource.store?.form.prefix === store?.form.prefix ? other.version : undefined;
+  if (parsed?.group !== definition.group) return undefined;
+  return definition.versions.find(({ version }) => version === parsed.version);
 }
 
 /** What a write of the subresource puts back, beside what follows from its name. By group, resource and subresource. */

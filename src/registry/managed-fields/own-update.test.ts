@@ -102,6 +102,7 @@ const own = (fieldsV1: Record<string, unknown>): ManagedFieldsEntry => ({
   fieldsV1,
 });
 const replicas = { "f:spec": { "f:replicas": {} } };
+const labelA = { "f:metadata": { "f:labels": { "f:a": {} } } };
 
 /** Entries, and whether they can be told the quick way when `m` scales. */
 const rows: readonly [what: string, entries: ManagedFieldsEntry[], quick: boolean][] = [
@@ -110,6 +111,7 @@ const rows: readonly [what: string, entries: ManagedFieldsEntry[], quick: boolea
   ["another's other field", [own(replicas), { ...own({ "f:metadata": { "f:labels": { ".": {}, "f:a": {} } } }), manager: "n" }], true],
   ["another's field", [{ ...own(replicas), manager: "n" }], false],
   ["an applier's field", [{ ...own(replicas), operation: "Apply" }], false],
+  ["another who is there twice", [own(replicas), { ...own(labelA), manager: "n" }, { ...own(labelA), manager: "n" }], false],
   ["another version", [{ ...own(replicas), apiVersion: "apps/v1beta1" }], false],
   ["nothing", [own({})], false],
   ["the root", [own({ ".": {}, ...replicas })], false],

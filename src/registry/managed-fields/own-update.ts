@@ -19,7 +19,7 @@ import { unmanaged } from "./unmanaged.ts";
  * @param writer of an update
  * @param changes at the writer's version, without what nobody may own
  * @param now RFC 3339
- * @returns undefined where somebody else loses something, an entry is of another version or schema, or is not written as we write it
+ * @returns undefined where somebody else loses something, an entry is of another version or schema, there twice, or not written as we write it
  */
 export function ownUpdate(
   entries: readonly ManagedFieldsEntry[],
@@ -41,7 +41,7 @@ export function ownUpdate(
       if (!isApart(entry.fieldsV1, schema, changes.removed, undefined)) lost = changes.removed;
     } else {
       if (entry.operation !== "Update" && entry.operation !== "Apply") return undefined;
-      if (!isApart(entry.fieldsV1, schema, changed, changes.removed)) return undefined;
+      if (rest.some((other) => isOf(other, entry)) || !isApart(entry.fieldsV1, schema, changed, changes.removed)) return undefined;
       rest.push(entry);
     }
   }
@@ -57,7 +57,7 @@ function isPlainSet(written: unknown): boolean {
   return isObject(written) && hasKeys(written) && !Object.hasOwn(written, ".");
 }
 
-function isOf(entry: ManagedFieldsEntry, { manager, operation, subresource }: ManagerInfo): boolean {
+function isOf(entry: ManagedFieldsEntry, { manager, operation, subresource = "" }: Partial<Pick<ManagedFieldsEntry, keyof ManagerInfo>>): boolean {
   return entry.manager === manager && entry.operation === operation && (entry.subresource ?? "") === subresource;
 }
 

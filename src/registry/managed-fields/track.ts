@@ -58,7 +58,7 @@ function entriesAfter(
   // Who cleared them wants none, until the next apply.
   if (old !== undefined && before.sets.size === 0) return undefined;
   const { target, subresource } = request;
-  const context = mergeContext(registry.catalog, target, subresource, known);
+  const context = mergeContext(target, subresource, known);
   const sent = atVersion(next, target);
   if (!isTyped(target, context.schemaOf(sent.version), sent.object)) return undefined;
   return encodeManaged(capManagers(takenBy(registry, request, context, atVersion(old, target), sent, before)));
