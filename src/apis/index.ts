@@ -46,7 +46,7 @@ import { resourceClaim, resourceClaimTemplate } from "./resource/resource-claim.
 import { podGroup } from "./scheduling/pod-group.ts";
 import { priorityClass } from "./scheduling/priority-class.ts";
 import { workload } from "./scheduling/workload.ts";
-import { clusterTrustBundle, podCertificateRequest, resourceSlice, withGeneration } from "./small-kinds.ts";
+import { resourceSlice, withGeneration } from "./small-kinds.ts";
 import { csiDriver } from "./storage/csi-driver.ts";
 import { csiNode } from "./storage/csi-node.ts";
 import { csiStorageCapacity } from "./storage/csi-storage-capacity.ts";
