@@ -22,8 +22,8 @@ export function requestInfo(method: string, target: string): RequestInfo {
   if ((prefix !== "api" && prefix !== "apis") || segments.length < 3 + groupLength) return nonResource(method, path, query);
   const rest = segments.slice(2 + groupLength);
   // What is proxied may have empty segments, a resource has none.
-  const ofResource = segments.slice(0, 5 + groupLength + (rest[0] === "watch" ? 1 : 0));
-  if (ofResource.includes("")) return nonResource(method, path, query);
+  const empty = segments.indexOf("");
+  if (empty >= 0 && empty < 5 + groupLength + (rest[0] === "watch" ? 1 : 0)) return nonResource(method, path, query);
   let verb = verbOfMethod[method] ?? "";
   if (rest[0] === "watch" && rest.length > 1) {
     rest.shift();

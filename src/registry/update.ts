@@ -77,8 +77,8 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   const context = strategyContext(registry, request);
   const losses = version.conversion?.losses;
   const seen = converted === undefined ? undefined : await converted.present(existing);
-  const present = (): KubeObject => (seen === undefined ? (losses?.seen(store.decode(existing)) ?? store.decode(existing)) : cloneJson(seen));
-  const old = present();
+  const old = seen === undefined ? (losses?.seen(store.decode(existing)) ?? store.decode(existing)) : cloneJson(seen);
+  const present = (): KubeObject => cloneJson(old);
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
   checkUid(resource, existing.key, request.name, request.uid ?? "", old.metadata.uid ?? "");
   const next = await request.next(present, old);

@@ -65,11 +65,11 @@ function streamNamesOf(encodings: readonly Encoding[]): string[] {
 export function checkRoute({ exchange, info: { verb }, encodings }: Pick<RequestContext, "exchange" | "info" | "encodings">): void {
   const accept = exchange.header("accept") ?? "";
   if (accept === "") return;
-  const streams = verb === "list" || verb === "watch" ? encodings.flatMap(({ stream }) => stream?.mediaType ?? []) : [];
-  const produced = [...encodings.map(({ mediaType }) => mediaType), ...streams];
-  const asked = accept.split(",", clausesMax).map((clause) => trim(clause.split(";", 1)[0] as string));
-  if (asked.some((type) => type === "*/*" || produced.includes(type))) return;
-  const available = [...namesOf(encodings), ...(streams.length === 0 ? [] : streamNamesOf(encodings))];
+  const mayStream = verb === "list" || verb === "watch";
+  const isProduced = (type: string): boolean =>
+    encodings.some(({ mediaType, stream }) => mediaType === type || (mayStream && stream?.mediaType === type));
+  if (askedTypes(accept).some((type) => type === "*/*" || isProduced(type))) return;
+  const available = [...namesOf(encodings), ...(mayStream ? streamNamesOf(encodings) : [])];
   const message = `406: Not Acceptable\n\nAvailable representations: ${available.join(", ")}`;
   throw new ApiError({ code: 406, reason: "NotAcceptable", message, details: {} });
 }
@@ -143,21 +143,30 @@ function includeObject(value: string | null): "None" | "Metadata" | "Object" {
   );
 }
 
+const knownMax = 100;
+const knownCharactersMax = 500;
+
 /** Clients send few different headers, and the same with each request. */
-const parsed = new Map<string, readonly Clause[]>();
-const parsedMax = 100;
-const parsedCharactersMax = 500;
+function remembering<T>(read: (header: string) => T): (header: string) => T {
+  const known = new Map<string, T>();
+  return (header) => {
+    const found = known.get(header);
+    if (found !== undefined) return found;
+    const made = read(header);
+    if (header.length > knownCharactersMax) return made;
+    if (known.size >= knownMax) known.clear();
+    known.set(header, made);
+    return made;
+  };
+}
+
+/** The types as they are written, without their parameters. */
+const askedTypes = remembering((header): readonly string[] =>
+  header.split(",", clausesMax).map((clause) => trim(clause.split(";", 1)[0] as string)),
+);
 
 /** @returns clauses in the order in which they are tried; a malformed one asks for nothing */
-export function parseAccept(header: string): readonly Clause[] {
-  const known = parsed.get(header);
-  if (known !== undefined) return known;
-  const clauses = readAccept(header);
-  if (header.length > parsedCharactersMax) return clauses;
-  if (parsed.size >= parsedMax) parsed.clear();
-  parsed.set(header, clauses);
-  return clauses;
-}
+export const parseAccept = remembering((header): readonly Clause[] => readAccept(header));
 
 function readAccept(header: string): Clause[] {
   const clauses = header.split(",", clausesMax).flatMap(parseClause);
