@@ -33,12 +33,15 @@ function fieldsOf(type: string): readonly GoField[] {
 export function goForm(type: string, value: Part | undefined, outer?: Part): Record<string, unknown> {
   const form: Record<string, unknown> = {};
   for (const { goName, name, kind } of fieldsOf(type)) {
-    const member = name.startsWith("^") ? outer?.[name.slice(1)] : value?.[name];
+    const member = kind === "omit" ? metadataOf(value)[name] : name.startsWith("^") ? outer?.[name.slice(1)] : value?.[name];
     const shown = formOf(kind, member ?? undefined, value);
     if (shown !== undefined) form[goName] = shown;
   }
   return form;
 }
+
+/** Of a template, whose metadata Go writes among its own fields. */
+const metadataOf = (value: Part | undefined): Part => (value?.metadata ?? {}) as Part;
 
 /** A list of such structs; null where there is none. */
 export function goForms(type: string, list: readonly Part[] | undefined): unknown {
@@ -62,7 +65,7 @@ function formOf(kind: string, value: unknown, outer: Part | undefined): unknown 
     case "null":
       return value ?? null;
     case "omit":
-      return value;
+      return Object.keys(value ?? {}).length > 0 ? value : undefined;
     case "metaLabelSelector":
       return formOfSelector(value as Part);
     default:

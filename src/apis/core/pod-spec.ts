@@ -1,5 +1,10 @@
 /** Defaults of a pod's spec, alone or in a template. Source: core/v1 defaults. */
+import { formatQuantity } from "../../lib/quantity/quantity.ts";
 import { items, type Part, setAbsent, struct } from "../fields.ts";
+import { imageTag } from "./pod/image-name.ts";
+import { allowsOvercommit, isHugePages, isPodLevelResource } from "./pod/resource-names.ts";
+import { sumOfContainers } from "./pod/sums.ts";
+import { roundResources } from "./resource-list.ts";
 
 export function setPodSpecDefaults(spec: Part): void {
   setAbsent(spec, {
@@ -11,6 +16,7 @@ export function setPodSpecDefaults(spec: Part): void {
   });
   mirrorServiceAccount(spec);
   for (const container of allContainers(spec)) setContainerDefaults(container);
+  for (const list of [spec.overhead, spec.resources?.limits, spec.resources?.requests]) roundResources(list);
   for (const volume of items(spec.volumes)) setVolumeDefaults(volume);
 }
 
@@ -20,6 +26,25 @@ export function setPodDefaults(spec: Part): void {
   for (const container of [...items(spec.containers), ...items(spec.initContainers)]) {
     requestWhatIsLimited(container);
     if (spec.hostNetwork === true) for (const port of items(container.ports)) setAbsentNumber(port, "hostPort", port.containerPort);
+  }
+  if (spec.resources) setPodResourceDefaults(spec);
+}
+
+/** Of a pod that says what all its containers may use together: what they ask for counts where the pod does not say. */
+function setPodResourceDefaults(spec: Part): void {
+  const { resources } = spec;
+  const isSet = (list: Part | undefined): boolean => Object.keys(list ?? {}).length > 0;
+  if (!isSet(resources.limits) && !isSet(resources.requests)) return;
+  for (const [name, limit] of sumOfContainers(spec, "limits")) {
+    if (isHugePages(name) && !Object.hasOwn(resources.requests ?? {}, name))
+      setAbsent(struct(resources, "limits"), { [name]: formatQuantity(limit) });
+  }
+  if (!isSet(resources.limits)) return;
+  for (const [name, amount] of sumOfContainers(spec, "requests")) {
+    if (isPodLevelResource(name) && allowsOvercommit(name)) setAbsent(struct(resources, "requests"), { [name]: formatQuantity(amount) });
+  }
+  for (const [name, limit] of Object.entries(resources.limits ?? {})) {
+    if (isPodLevelResource(name)) setAbsent(struct(resources, "requests"), { [name]: limit });
   }
 }
 
@@ -38,18 +63,16 @@ function setContainerDefaults(container: Part): void {
     terminationMessagePath: "/dev/termination-log",
     terminationMessagePolicy: "File",
   });
+  if (container.resources) for (const list of [container.resources.limits, container.resources.requests]) roundResources(list);
   for (const port of items(container.ports)) setAbsent(port, { protocol: "TCP" });
   for (const variable of items(container.env)) setFieldRefDefaults(variable.valueFrom?.fieldRef);
   for (const probe of [container.livenessProbe, container.readinessProbe, container.startupProbe]) setProbeDefaults(probe);
   for (const hook of [container.lifecycle?.postStart, container.lifecycle?.preStop]) setHttpGetDefaults(hook?.httpGet);
 }
 
-/** An image without a tag, or tagged latest, may have moved since it was pulled. A digest cannot. */
+/** An image that is, or may be, tagged latest may have moved since it was pulled. */
 function pullPolicyFor(image: string): "Always" | "IfNotPresent" {
-  if (image.includes("@")) return "IfNotPresent";
-  const name = image.slice(image.lastIndexOf("/") + 1);
-  const colon = name.indexOf(":");
-  return colon < 0 || name.slice(colon + 1) === "latest" ? "Always" : "IfNotPresent";
+  return imageTag(image) === "latest" ? "Always" : "IfNotPresent";
 }
 
 function setFieldRefDefaults(reference: Part | undefined): void {
@@ -94,6 +117,7 @@ function setVolumeDefaults(volume: Part): void {
   if (volume.scaleIO) setAbsent(volume.scaleIO, { storageMode: "ThinProvisioned", fsType: "xfs" });
   const claim = volume.ephemeral?.volumeClaimTemplate?.spec;
   if (claim) setAbsent(claim, { volumeMode: "Filesystem" });
+  if (volume.image) setAbsent(volume.image, { pullPolicy: pullPolicyFor(volume.image.reference ?? "") });
 }
 
 export function setHostPathDefaults(hostPath: Part | undefined): void {

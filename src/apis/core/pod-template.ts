@@ -3,7 +3,7 @@ import type { FeatureGates } from "../../api/feature-gates.ts";
 import type { FieldErrors } from "../../api/field-errors.ts";
 import { validateAnnotations, validateLabels } from "../../api/validation/metadata.ts";
 import { items, type Part, struct } from "../fields.ts";
-import { validatePodAnnotations, validateProfilesAgree } from "./pod/annotations.ts";
+import { dropInitContainerAnnotations, validatePodAnnotations, validateProfilesAgree } from "./pod/annotations.ts";
 import { type PodOptions, templateOptions } from "./pod/options.ts";
 import { validatePodSpec } from "./pod/spec.ts";
 import { setPodSpecDefaults } from "./pod-spec.ts";
@@ -11,7 +11,9 @@ import { setPodSpecDefaults } from "./pod-spec.ts";
 export { templateOptions } from "./pod/options.ts";
 
 export function setTemplateDefaults(owner: Part): void {
-  setPodSpecDefaults(struct(struct(owner, "template"), "spec"));
+  const template = struct(owner, "template");
+  setPodSpecDefaults(struct(template, "spec"));
+  dropInitContainerAnnotations(template.metadata);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Pod: starts Pending, is deleted gracefully once it runs on a node, and all but a few fields of its spec are fixed. */
 import { strategy } from "../../resource/strategy.ts";
 import { items, selectable, selectableAt, setAbsent, struct } from "../fields.ts";
+import { dropInitContainerAnnotations } from "./pod/annotations.ts";
 import { podOptions } from "./pod/options.ts";
 import { addGatedCondition, keepObservedGenerations, mergeLabelKeys, mirrorAddresses, takeAppArmorAnnotations } from "./pod/prepare.ts";
 import { validatePodStatus } from "./pod/status.ts";
@@ -31,6 +32,8 @@ export const pod = strategy({
     const spec = struct(object, "spec");
     setPodSpecDefaults(spec);
     setPodDefaults(spec);
+    if (spec.terminationGracePeriodSeconds < 0) spec.terminationGracePeriodSeconds = 1;
+    dropInitContainerAnnotations(object.metadata);
     mirrorAddresses(object.status);
   },
   prepareForCreate(object, { gates, warn }) {

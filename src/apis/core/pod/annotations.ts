@@ -18,6 +18,17 @@ export const seccompPodKey = "seccomp.security.alpha.kubernetes.io/pod";
 export const seccompContainerPrefix = "container.seccomp.security.alpha.kubernetes.io/";
 export const appArmorPrefix = "container.apparmor.security.beta.kubernetes.io/";
 
+const initContainerKeys = [
+  ...["pod.beta.kubernetes.io/init-containers", "pod.alpha.kubernetes.io/init-containers"],
+  ...["pod.beta.kubernetes.io/init-container-statuses", "pod.alpha.kubernetes.io/init-container-statuses"],
+];
+
+/** The form init containers had before they were fields. */
+export function dropInitContainerAnnotations(metadata: { annotations?: Record<string, string> } | undefined): void {
+  const annotations = metadata?.annotations;
+  if (annotations !== undefined) for (const key of initContainerKeys) if (Object.hasOwn(annotations, key)) delete annotations[key];
+}
+
 /** Of a pod or a template. @param path of the annotations */
 export function validatePodAnnotations(
   annotations: Annotations,

@@ -95,7 +95,9 @@ export function validateEphemeralContainers(path: string, scope: ContainerScope,
     names.add(name);
     if (target !== "" && !others.has(target)) errors.notFound(`${at}.targetContainerName`, target);
     for (const field of notEphemeral) {
-      if (isGiven(container[field])) errors.forbidden(`${at}.${field}`, "cannot be set for an Ephemeral Container");
+      // `resources: {}` says nothing.
+      const isGiven = field === "resources" ? Object.keys(container.resources ?? {}).length > 0 : container[field] !== undefined;
+      if (isGiven) errors.forbidden(`${at}.${field}`, "cannot be set for an Ephemeral Container");
     }
     for (const [place, mount] of items(container.volumeMounts).entries()) {
       for (const field of ["subPath", "subPathExpr"]) {
@@ -103,12 +105,6 @@ export function validateEphemeralContainers(path: string, scope: ContainerScope,
       }
     }
   }
-}
-
-/** `resources: {}` says nothing. */
-function isGiven(value: unknown): boolean {
-  if (value === undefined || value === null) return false;
-  return typeof value !== "object" || Array.isArray(value) || Object.keys(value).length > 0;
 }
 
 /** Of pods, not of templates. */

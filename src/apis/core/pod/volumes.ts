@@ -31,12 +31,18 @@ export function validateVolumes(volumes: readonly Part[], path: string, podName:
   return valid;
 }
 
+/** As upstream spells them where they are one too many. */
+const misspelt: ReadonlyMap<string, string> = new Map([
+  ["cephfs", "cephFS"],
+  ["downwardAPI", "downwarAPI"],
+]);
+
 function validateSource(volume: Part, path: string, podName: string, rules: SourceRules, errors: FieldErrors): void {
   let found = false;
   for (const [field, validate] of volumeSources) {
     const source = volume[field];
     if (source === undefined) continue;
-    if (found) errors.forbidden(`${path}.${field}`, "may not specify more than 1 volume type");
+    if (found) errors.forbidden(`${path}.${misspelt.get(field) ?? field}`, "may not specify more than 1 volume type");
     else {
       validate(source, `${path}.${sourcePath(field)}`, errors, rules);
       if (field === "ephemeral") checkClaimName(volume.name ?? "", podName, path, errors);
