@@ -23,6 +23,8 @@ export interface MemoryRegistryOptions {
   readonly clock?: Clock;
   /** As `--feature-gates` takes it. */
   readonly featureGates?: string;
+  /** Groups whose alpha and beta versions are served, too. */
+  readonly allVersionsOf?: readonly string[];
   /** Those of the built-in kinds unless told otherwise. */
   readonly strategies?: Readonly<Record<string, Strategy>>;
   /** After NamespaceLifecycle. */
@@ -45,12 +47,13 @@ export type Place = readonly [resource: string, namespace: string];
 export async function openMemoryRegistry({
   clock = systemClock,
   featureGates = "",
+  allVersionsOf = [],
   strategies = builtinStrategies,
   plugins = () => [],
 }: MemoryRegistryOptions = {}): Promise<MemoryRegistry> {
   const storage = await openMemoryStorage({ clock, historyMs: 300_000, historyBytesMax: 64 << 20, valueBytesMax: valueBytesMaxDefault });
   const installer = createInstaller({ storage, clock });
-  const served = { serves: (_group: string, version: string) => !/alpha|beta/.test(version) };
+  const served = { serves: (group: string, version: string) => allVersionsOf.includes(group) || !/alpha|beta/.test(version) };
   const definitions = builtinDefinitions({ strategies, conversions: builtinConversions, served });
   const catalog = openCatalog(definitions, installer.install);
   const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)]);

@@ -1,0 +1,7 @@
+/** What kube-apiserver answers to writes of trust bundles and pods' certificate requests, and what we do. */
+import { replayWrites } from "../../testing/memory-writes.ts";
+
+const featureGates = "ClusterTrustBundle=true,PodCertificateRequest=true";
+for (const kind of ["cluster-trust-bundles", "pod-certificate-requests"]) {
+  replayWrites(`${import.meta.dirname}/testdata/${kind}.json.gz`, { allVersionsOf: ["certificates.k8s.io"], featureGates });
+}

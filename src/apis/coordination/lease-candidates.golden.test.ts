@@ -1,0 +1,7 @@
+/** What kube-apiserver answers to writes of candidates for leases, and what we do. */
+import { replayWrites } from "../../testing/memory-writes.ts";
+
+replayWrites(`${import.meta.dirname}/testdata/lease-candidates.json.gz`, {
+  allVersionsOf: ["coordination.k8s.io"],
+  featureGates: "CoordinatedLeaderElection=true",
+});
