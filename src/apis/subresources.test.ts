@@ -17,8 +17,8 @@ before(async () => {
 });
 after(() => cluster.close());
 
-const createPod = (name: string): Promise<KubeObject> =>
-  cluster.create(pods, { metadata: { name, labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i" }] } });
+const createPod = (name: string, spec: object = { containers: [{ name: "c", image: "i" }] }): Promise<KubeObject> =>
+  cluster.create(pods, { metadata: { name, labels: { app: "a" } }, spec });
 
 async function act(key: string, name: string, body: KubeObject): Promise<void> {
   const target = cluster.registry.catalog.find("", "v1", "pods") as Resolved;
@@ -29,6 +29,28 @@ async function act(key: string, name: string, body: KubeObject): Promise<void> {
 
 /** Rows after a pod `p` was bound to node `n`. */
 const refusalRows: [what: string, key: string, name: string, body: KubeObject, want: RegExp][] = [
+  [
+    "a binding without a name",
+    "/pods/binding",
+    "p",
+    { metadata: {}, target: { name: "n" } },
+    /^400 name in URL does not match name in Binding object$/,
+  ],
+  ["a binding of no pod", "/bindings", "", { metadata: {}, target: { name: "n" } }, /^400 Name parameter required\.$/],
+  [
+    "a binding of another pod of the name",
+    "/pods/binding",
+    "p",
+    { metadata: { name: "p", uid: "u" }, target: { name: "n" } },
+    /^409 Operation cannot be fulfilled on pods "p": StorageError: .*: UID in precondition: u, UID in object meta: /,
+  ],
+  [
+    "a binding of another version",
+    "/bindings",
+    "",
+    { metadata: { name: "p", resourceVersion: "1" }, target: { name: "n" } },
+    /^409 .*: ResourceVersion in precondition: 1, ResourceVersion in object meta: \d+$/,
+  ],
   [
     "binding: has a node",
     "/pods/binding",
@@ -50,10 +72,10 @@ const refusalRows: [what: string, key: string, name: string, body: KubeObject, w
 
 test("binding gives a pod its node, once", async () => {
   await createPod("p");
-  await act("/pods/binding", "p", { metadata: { name: "p", annotations: { a: "b" } }, target: { kind: "Node", name: "n" } });
+  await act("/pods/binding", "p", { metadata: { name: "p", annotations: { a: "b" }, labels: { l: "m" } }, target: { kind: "Node", name: "n" } });
   const pod = await cluster.find(pods, "p");
   assert.equal(pod?.spec.nodeName, "n");
-  assert.deepEqual(pod?.metadata.annotations, { a: "b" });
+  assert.deepEqual([pod?.metadata.annotations, pod?.metadata.labels], [{ a: "b" }, { app: "a", l: "m" }]);
   assert.equal(pod?.status.conditions[0].type, "PodScheduled");
   for (const [what, key, name, body, want] of refusalRows) {
     const error = await act(key, name, body).then(
@@ -104,15 +126,40 @@ test("an eviction asks the budget of a running pod", async () => {
   assert.deepEqual([budget?.status.disruptionsAllowed, Object.keys(budget?.status.disruptedPods)], [0, ["e"]]);
 });
 
-const connectRows: [resource: string, name: string, want: RegExp][] = [
-  ["pods", "none", /pods "none" not found/],
-  ["pods", "idle", /pod idle does not have a host assigned/],
-  ["pods", "p", /this server has no connection to nodes/],
+const connectRows: readonly (readonly [path: string, want: RegExp | undefined])[] = [
+  ["pods/none/exec", /pods "none" not found/],
+  ["pods/idle/exec", /pod idle does not have a host assigned/],
+  ["pods/idle/exec?container=x", /container x is not valid for pod idle/],
+  ["pods/idle/log", undefined],
+  ["pods/idle/proxy", /address not allowed/],
+  ["pods/two/portforward", /pod two does not have a host assigned/],
+  ["pods/two/attach", /a container name must be specified for pod two, choose one of: \[i c d\]/],
+  ["pods/two/log", /a container name must be specified for pod two, choose one of: \[i c d\]/],
+  ["pods/two/log?container=i", undefined],
+  ["pods/p/log", /this server has no connection to nodes/],
+  ["pods/p/exec", /this server has no connection to nodes/],
+  // The parameters of a log come first.
+  ["pods/none/log?tailLines=x", /strconv.ParseInt: parsing "x": invalid syntax/],
+  ["pods/none/log?tailLines=", /strconv.ParseInt: parsing "": invalid syntax/],
+  ["pods/none/log?limitBytes=99999999999999999999", /strconv.ParseInt: parsing "99999999999999999999": value out of range/],
+  ["pods/none/log?sinceTime=x", /parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"/],
+  ["pods/idle/log?sinceTime=", undefined],
+  ["pods/idle/log?sinceTime=2020-01-01T00:00:00Z&follow=x", undefined],
+  ["pods/none/log?stream=", /PodLogOptions "none" is invalid: stream: Forbidden: may not be specified$/],
+  ["pods/none/log?sinceSeconds=1&sinceTime=2020-01-01T00:00:00Z", /\[\]: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified$/],
+  [
+    "pods/none/log?tailLines=-1&limitBytes=0&sinceSeconds=0",
+    /\[tailLines: Invalid value: -1: must be greater than or equal to 0, limitBytes: Invalid value: 0: must be greater than 0, sinceSeconds: Invalid value: 0: must be greater than 0\]$/,
+  ],
 ];
 
 test("connections are refused for what they lack", async () => {
   await createPod("idle");
-  for (const [resource, name, want] of connectRows) {
-    await assert.rejects(refuseConnect(cluster.registry, { resource, namespace: "ns", name }), want);
+  await createPod("two", { initContainers: [{ name: "i", image: "i" }], containers: ["c", "d"].map((name) => ({ name, image: "i" })) });
+  for (const [path, want] of connectRows) {
+    const [, resource = "", name = "", subresource = "", query] = /^(\w+)\/(\w+)\/(\w+)\??(.*)$/.exec(path) ?? [];
+    const connected = refuseConnect(cluster.registry, { resource, subresource, namespace: "ns", name, query: new URLSearchParams(query) });
+    if (want === undefined) await connected;
+    else await assert.rejects(connected, want, path);
   }
 });

@@ -97,7 +97,7 @@ const rows: readonly Row[] = [
   [`MERGE ${core}/pods/there/status`, { status: { phase: "Running" } }, 200, { status: { phase: "Running" } }],
   [`MERGE ${core}/configmaps/held`, { metadata: { finalizers: null } }, 200, {}],
   // What subresources do.
-  [`POST ${core}/pods/there/binding`, { target: { name: "node" } }, 201, { status: "Success" }],
+  [`POST ${core}/pods/there/binding`, { metadata: { name: "there" }, target: { name: "node" } }, 201, { status: "Success" }],
   [`POST ${core}/pods/there/eviction`, { metadata: { name: "there" } }, 201, { status: "Success" }],
   // Deletion.
   [`DELETE ${core}/configmaps/there`, undefined, 200, { status: "Success" }],

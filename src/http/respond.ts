@@ -11,8 +11,9 @@ import { negotiatePlain, outsideGroups } from "./representation/negotiate.ts";
 import { warningHeaders } from "./warning-headers.ts";
 
 /** The headers of every answer to an API request. Warnings collected so far are included. */
-export function answerHeaders(context: RequestContext, contentType: string): AnswerHeaders {
-  const headers: AnswerHeaders = { "audit-id": context.auditId, "cache-control": "no-cache, private", "content-type": contentType };
+export function answerHeaders(context: RequestContext, contentType?: string): AnswerHeaders {
+  const headers: AnswerHeaders = { "audit-id": context.auditId, "cache-control": "no-cache, private" };
+  if (contentType !== undefined) headers["content-type"] = contentType;
   if (context.warnings.length > 0) headers.warning = warningHeaders(context.warnings);
   return Object.assign(headers, context.headers);
 }

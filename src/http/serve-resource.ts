@@ -38,7 +38,7 @@ export function serveResource(context: RequestContext, registry: RegistryContext
     if (context.audit !== undefined) auditDeprecation(context.audit, resolved);
   }
   if (special !== undefined) {
-    context.representation = negotiate(context);
+    context.representation = negotiate(context, { tables: false });
     return special(context, registry);
   }
   const endpoint = Object.hasOwn(endpoints.verbs, info.verb) ? endpoints.verbs[info.verb] : undefined;

@@ -32,12 +32,26 @@ export function checkNames(object: KubeObject, { namespace, name }: Pick<WriteRe
   if (own !== name) throw badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
 }
 
-/** @param uid the one an update says, empty when it says none @param existingUid empty when the object does not exist @throws ApiError 409 */
+/** A key as refusals have it: that of a dry run has no prefix. */
+export function toldKey(key: string, { dryRun }: Pick<WriteRequest, "dryRun">): string {
+  return dryRun ? key.slice("/registry".length) : key;
+}
+
+/** @param key as {@link toldKey} has it @param uid the one an update says, empty when it says none @param existingUid empty when the object does not exist @throws ApiError 409 */
 export function checkUid(resource: Resource, key: string, name: string, uid: string, existingUid: string): void {
   if (uid === "" || uid === existingUid) return;
-  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${existingUid}`;
-  const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`;
-  throw conflict(storedResource(resource), name, text);
+  throw preconditionFailed(resource, key, name, `UID in precondition: ${uid}, UID in object meta: ${existingUid}`);
+}
+
+/** The same of a version that is demanded to the letter. @throws ApiError 409 */
+export function checkStoredVersion(resource: Resource, key: string, name: string, version: string, existing: string): void {
+  if (version === existing) return;
+  throw preconditionFailed(resource, key, name, `ResourceVersion in precondition: ${version}, ResourceVersion in object meta: ${existing}`);
+}
+
+function preconditionFailed(resource: Resource, key: string, name: string, why: string): ApiError {
+  const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${why}`;
+  return conflict(storedResource(resource), name, text);
 }
 
 /**

@@ -11,7 +11,7 @@ import type { RegistryContext, WriteRequest } from "./contract.ts";
 import { requestVersion, scaleContext } from "./managed-fields/merge-context.ts";
 import { parentEntries, type ReplicasPaths, scaleEntries } from "./managed-fields/scale.ts";
 import { setEntries, trackScale } from "./managed-fields/track.ts";
-import { checkNames, checkUid } from "./preconditions.ts";
+import { checkNames, checkUid, toldKey } from "./preconditions.ts";
 import { dedupOwnerReferences } from "./prepare.ts";
 import { storedResource, storeOf } from "./resource-names.ts";
 import { update } from "./update.ts";
@@ -43,7 +43,7 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
       dedupOwnerReferences(scale.metadata, request.warnings, request.isPatch === true ? "admitted" : "sent");
       if (request.tracksManagers !== false) trackScale(registry, request, scale, live(), context);
       checkNames(scale, request);
-      checkScale(resource, object, scale);
+      checkScale(request, object, scale);
       if (scale.spec?.replicas === noReplicas) throw badRequest(`the spec replicas field ${replicasField(mapping)} cannot be empty`);
       mapping.applyScale(object, Number(scale.spec?.replicas ?? 0));
       setEntries(object, parentEntries(managedFields, scale.metadata.managedFields, requestVersion(request.target), paths));
@@ -110,12 +110,13 @@ function replicasPaths({ definition }: Resource): ReplicasPaths {
   return (apiVersion) => byVersion.get(apiVersion);
 }
 
-function checkScale(resource: Resource, object: KubeObject, scale: KubeObject): void {
+function checkScale(request: ScaleRequest, object: KubeObject, scale: KubeObject): void {
+  const { resource } = request.target;
   const { name = "", namespace = "", uid = "" } = object.metadata;
   const wantedUid = scale.metadata.uid ?? "";
   if (resource.definition.custom) {
     // All else is validated with the object, which tells of replicas by its own path.
-    checkUid(resource, storeOf(resource).keyOf(namespace, name), name, wantedUid, uid);
+    checkUid(resource, toldKey(storeOf(resource).keyOf(namespace, name), request), name, wantedUid, uid);
     return;
   }
   if (wantedUid !== "" && wantedUid !== uid) {

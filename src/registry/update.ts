@@ -15,7 +15,7 @@ import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { checkNoVersion, createAttributes, prepareNew, undoAll } from "./create.ts";
 import { sameButTimes } from "./managed-fields/track.ts";
 import { trackManagers } from "./managed-fields/track-managers.ts";
-import { checkIfMatch, checkNames, checkUid, checkVersion } from "./preconditions.ts";
+import { checkIfMatch, checkNames, checkUid, checkVersion, toldKey } from "./preconditions.ts";
 import {
   contentDiffers,
   dedupOwnerReferences,
@@ -80,7 +80,7 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   const old = seen === undefined ? (losses?.seen(store.decode(existing)) ?? store.decode(existing)) : cloneJson(seen);
   const present = (): KubeObject => cloneJson(old);
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
-  checkUid(resource, existing.key, request.name, request.uid ?? "", old.metadata.uid ?? "");
+  checkUid(resource, toldKey(existing.key, request), request.name, request.uid ?? "", old.metadata.uid ?? "");
   const next = await request.next(present, old);
   checkNames(next, request);
   if (request.isPatch !== true) dedupOwnerReferences(next.metadata, request.warnings, "sent");
@@ -192,7 +192,7 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
     throw notFound(storedResource(resource), name);
   }
   checkIfMatch(resource, name, request.ifMatch, undefined);
-  checkUid(resource, storeOf(resource).keyOf(namespace, name), name, request.uid ?? "", "");
+  checkUid(resource, toldKey(storeOf(resource).keyOf(namespace, name), request), name, request.uid ?? "", "");
   const object = await request.next(undefined, undefined);
   checkNames(object, request);
   wipeSystemFields(object.metadata);

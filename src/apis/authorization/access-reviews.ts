@@ -1,14 +1,16 @@
 /** Access reviews: may someone do this, and what may I do. Source: access-control §4.3. */
 import { badRequest, invalid } from "../../api/errors.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject, ObjectMeta } from "../../api/object.ts";
 import type { UserInfo } from "../../api/user.ts";
 import type { AuthorizationAttributes, Authorizer, UserRules } from "../../authorization/contract.ts";
 import type { Review } from "../../registry/contract.ts";
+import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import type { Part } from "../fields.ts";
 import { ignoredSelectors, selectorText, validateSelector } from "./review-selectors.ts";
 
 const group = "authorization.k8s.io";
+const emptyButNamespace = "must be empty except for namespace";
 
 export function selfSubjectAccessReview(authorize: Authorizer): Review {
   return {
@@ -42,7 +44,7 @@ export function localSubjectAccessReview(authorize: Authorizer): Review {
       const { resourceAttributes, nonResourceAttributes } = sent.spec ?? {};
       const own = sent.metadata.namespace ?? "";
       validateSubject(sent.spec ?? {}, errors);
-      validateEmpty({ ...sent, metadata: { ...sent.metadata, namespace: "" } }, "must be empty except for namespace", errors);
+      validateEmpty(sent, emptyButNamespace, errors);
       const asked = resourceAttributes?.namespace ?? "";
       if (resourceAttributes !== undefined && asked !== own)
         errors.invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace");
@@ -100,8 +102,16 @@ function validateEmpty({ spec, metadata }: KubeObject, detail: string, errors: F
   const path = "spec.resourceAttributes";
   validateSelector(spec?.resourceAttributes?.fieldSelector, `${path}.fieldSelector`, "field", errors);
   validateSelector(spec?.resourceAttributes?.labelSelector, `${path}.labelSelector`, "label", errors);
-  const { managedFields, ...rest } = metadata;
-  if (Object.values(rest).some((value) => value !== undefined && value !== "")) errors.invalid("metadata", metadata, detail);
+  const { managedFields, namespace, ...rest } = metadata;
+  const allowed = detail === emptyButNamespace ? "" : (namespace ?? "");
+  if ([...Object.values(rest), allowed].some((value) => value !== undefined && value !== "")) errors.invalid("metadata", inOrder(metadata), detail);
+}
+
+/** As it would be written. */
+function inOrder(metadata: ObjectMeta): object {
+  const { fields } = builtinSchema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
+  const members = fields.map(({ name }) => [name, metadata[name as keyof ObjectMeta]] as const);
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined && value !== ""));
 }
 
 /** Upstream's internal types, whose names these messages print, have no kind here and Go's names of fields. */

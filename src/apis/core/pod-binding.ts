@@ -5,7 +5,9 @@ import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { commitWithRetry } from "../../registry/commit.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
+import { checkStoredVersion, checkUid, toldKey } from "../../registry/preconditions.ts";
 import type { Resource } from "../../resource/contract.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
 import { items, struct } from "../fields.ts";
 
 const pods = { group: "", resource: "pods" };
@@ -17,15 +19,18 @@ const binding = { group: "", resource: "pods/binding" };
  * @throws ApiError 400 when it names another pod, 404, 409 when the pod goes away or has a node, 500 when it names no node
  */
 export async function bindPod(registry: RegistryContext, request: WriteRequest, body: KubeObject): Promise<void> {
-  const name = request.name || (body.metadata.name ?? "");
-  if (body.metadata.name !== undefined && body.metadata.name !== name) throw badRequest("name in URL does not match name in Binding object");
+  const own = body.metadata.name ?? "";
+  const name = request.name || own;
+  if (own !== name) throw badRequest("name in URL does not match name in Binding object");
   checkTarget(body);
+  if (name === "") throw badRequest("Name parameter required.");
   const resource = registry.catalog.findResource("", "pods") as Resource;
   const { namespace, dryRun } = request;
   await commitWithRetry(registry, { resource, namespace, name, dryRun }, (existing) => {
     const object = existing && resource.store?.decode(existing);
-    if (object === undefined) throw notFound(pods, name);
-    assign(object, body, registry.clock.now());
+    if (existing === undefined || object === undefined) throw notFound(pods, name);
+    checkPreconditions(resource, { key: toldKey(existing.key, request), revision: existing.revision }, { object, binding: body });
+    assign(object, body, registry);
     return { do: "put", object };
   });
 }
@@ -39,14 +44,29 @@ function checkTarget({ target }: KubeObject): void {
   throw plainError(problems.length === 1 ? (problems[0] as string) : `[${problems.join(", ")}]`); // No 422: upstream makes no Status of them.
 }
 
-function assign(pod: KubeObject, { metadata, target }: KubeObject, now: number): void {
+/** @throws ApiError 409 when the pod is another one, or another version, than the binding is for */
+function checkPreconditions(
+  resource: Resource,
+  { key, revision }: Pick<Entry, "key" | "revision">,
+  { object, binding }: Record<"object" | "binding", KubeObject>,
+): void {
+  const { name = "", uid: existingUid = "" } = object.metadata;
+  const { uid = "", resourceVersion = "" } = binding.metadata;
+  checkUid(resource, key, name, uid, existingUid);
+  if (resourceVersion !== "") checkStoredVersion(resource, key, name, resourceVersion, String(revision));
+}
+
+function assign(pod: KubeObject, { metadata, target }: KubeObject, { gates, clock }: RegistryContext): void {
   const name = pod.metadata.name as string;
   const spec = struct(pod, "spec");
   if (pod.metadata.deletionTimestamp !== undefined) throw conflict(binding, name, `pod ${name} is being deleted, cannot be assigned to a host`);
   if ((spec.nodeName ?? "") !== "") throw conflict(binding, name, `pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`);
+  if (items(spec.schedulingGates).length > 0) throw conflict(binding, name, `pod ${name} has non-empty .spec.schedulingGates`);
   spec.nodeName = target.name;
   if (metadata.annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...metadata.annotations };
+  if (metadata.labels && gates.enabled("PodTopologyLabelsAdmission")) pod.metadata.labels = { ...pod.metadata.labels, ...metadata.labels };
   const status = struct(pod, "status");
+  if (gates.enabled("ClearingNominatedNodeNameAfterBinding")) delete status.nominatedNodeName;
   const others = items(status.conditions).filter(({ type }) => type !== "PodScheduled");
-  status.conditions = [...others, { type: "PodScheduled", status: "True", lastTransitionTime: formatTime(now) }];
+  status.conditions = [...others, { type: "PodScheduled", status: "True", lastTransitionTime: formatTime(clock.now()) }];
 }

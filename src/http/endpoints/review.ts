@@ -6,6 +6,7 @@ import { decodeBody, expectedKind } from "../../registry/decode-body.ts";
 import { trackManagedFields } from "../../registry/managed-fields/track.ts";
 import { readWriteOptions } from "../../registry/options.ts";
 import { checkNamespace } from "../../registry/preconditions.ts";
+import { wipeSystemFields } from "../../registry/prepare.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import { sendObject } from "../representation/object.ts";
 import type { Endpoint } from "../serve-resource.ts";
@@ -22,6 +23,7 @@ export function reviewEndpoint(review: Review): Endpoint {
     const options = readWriteOptions("CreateOptions", info.query);
     const request = writeRequest(context, options);
     const sent = decodeBody(bytes, expectedKind(context.resolved as Resolved), decodeOptions(context, registry, options));
+    wipeSystemFields(sent.metadata);
     checkNamespace(sent, request.namespace);
     trackManagedFields(registry, request, sent, undefined);
     const attributes = createAttributes(request, sent);

@@ -6,20 +6,18 @@ import { createAttributes } from "../../registry/create.ts";
 import { decodeBody, expectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
 import { readWriteOptions } from "../../registry/options.ts";
 import { checkNamespace } from "../../registry/preconditions.ts";
+import { wipeSystemFields } from "../../registry/prepare.ts";
 import type { Resolved } from "../../resource/contract.ts";
-import type { RequestContext } from "../contract.ts";
-import { sendStatus } from "../respond.ts";
+import type { RequestContext, RequestInfo } from "../contract.ts";
+import { answerHeaders, sendStatus } from "../respond.ts";
 import type { Endpoint } from "../serve-resource.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
 
 /** Does what creating the body means. @throws ApiError */
 type Action = (registry: RegistryContext, request: WriteRequest, body: KubeObject) => Promise<void>;
 
-/** Refuses a connection. @throws ApiError always */
-type Refusal = (
-  registry: RegistryContext,
-  target: { readonly resource: string; readonly namespace: string; readonly name: string },
-) => Promise<never>;
+/** Refuses a connection, or resolves where there is nothing to be had. @throws ApiError */
+type Refusal = (registry: RegistryContext, target: Pick<RequestInfo, "resource" | "subresource" | "namespace" | "name" | "query">) => Promise<void>;
 
 export interface Subresources {
   /** By `group/resource/subresource`, or `group/resource` for what stores nothing itself. */
@@ -37,7 +35,10 @@ export function subresourceEndpoints({ createActions, connectSubresources, refus
   ]);
   const connections = [...connectSubresources].map((key): [string, Endpoint] => [
     `/${key}`,
-    ({ info }, registry) => refuseConnect(registry, { resource: info.resource, namespace: info.namespace, name: info.name }),
+    async (context, registry) => {
+      await refuseConnect(registry, context.info);
+      context.exchange.respond(204, answerHeaders(context));
+    },
   ]);
   return Object.fromEntries([...actions, ...connections]);
 }
@@ -50,6 +51,7 @@ async function act(context: RequestContext, registry: RegistryContext, action: A
   const options = readWriteOptions("CreateOptions", info.query);
   const target = context.resolved as Resolved;
   const body = decodeBody(bytes, kindOf(target, info.subresource), decodeOptions(context, registry, options));
+  if (info.subresource !== "binding") wipeSystemFields(body.metadata); // A binding says by them which pod it is for.
   const request = { ...writeRequest(context, options), name: info.name };
   checkNamespace(body, info.namespace);
   const attributes = createAttributes(request, body);

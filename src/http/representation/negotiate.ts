@@ -9,16 +9,19 @@ const wholeObjects: Shape = { kind: "object" };
 
 /**
  * How a resource's objects are answered.
+ * @param tables false for what has no rows: the answers of subresources that do something, and reviews
  * @throws ApiError 406 when nothing that was asked for can be served; 400 for a bad includeObject
  */
-export function negotiate(context: RequestContext): Representation {
+export function negotiate(context: RequestContext, { tables = true }: { readonly tables?: boolean } = {}): Representation {
   const { exchange, info, encodings, resolved } = context;
   const accept = exchange.header("accept") ?? "";
   const custom = resolved?.resource.definition.custom === true;
   if (!custom) checkRoute(context);
   const chosen = choose(accept, encodings, {
     allows: (encoding, target) =>
-      target === undefined ? !(custom && encoding.typed) : isShape(target) && (target.kind !== "Table" || encoding.document !== undefined),
+      target === undefined
+        ? !(custom && encoding.typed)
+        : isShape(target) && (target.kind !== "Table" || (tables && encoding.document !== undefined)),
     allowsServerVersion: (version) => version === "v1",
   });
   if (chosen === undefined) throw notAcceptable(namesOf(encodings));
