@@ -25,12 +25,18 @@ import { leaseCandidate } from "./coordination/lease-candidate.ts";
 import { configMap } from "./core/configmap.ts";
 import { coreEvent, event, eventConversion } from "./core/event.ts";
 import { namespace } from "./core/namespace.ts";
-import { persistentVolume, persistentVolumeClaim } from "./core/persistent-volume.ts";
+import { endpoints } from "./core/endpoints.ts";
+import { limitRange } from "./core/limit-range.ts";
+import { node } from "./core/node.ts";
+import { persistentVolumeClaim } from "./core/persistent-volume-claim.ts";
+import { podTemplate } from "./core/pod-templates.ts";
+import { resourceQuota } from "./core/resource-quota.ts";
+import { serviceAccount } from "./core/service-account.ts";
+import { persistentVolume } from "./core/persistent-volume.ts";
 import { pod } from "./core/pod.ts";
 import { replicationController } from "./core/replication-controller.ts";
 import { secret } from "./core/secret.ts";
 import { service } from "./core/service.ts";
-import { endpoints, limitRange, node, podTemplate, serviceAccount } from "./core/small-kinds.ts";
 import { endpointSlice } from "./discovery/endpoint-slice.ts";
 import { flowSchema } from "./flowcontrol/flow-schema.ts";
 import { priorityLevelConfiguration } from "./flowcontrol/priority-level.ts";
@@ -67,6 +73,7 @@ const special: Readonly<Record<string, Strategy>> = {
   "/pods": pod,
   "/podtemplates": podTemplate,
   "/replicationcontrollers": replicationController,
+  "/resourcequotas": resourceQuota,
   "/secrets": secret,
   "/serviceaccounts": serviceAccount,
   "/services": service,

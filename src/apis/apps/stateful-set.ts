@@ -5,7 +5,7 @@ import { addInvalid } from "../../api/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsLabelProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { setClaimDefaults } from "../core/persistent-volume.ts";
+import { setClaimDefaults } from "../core/persistent-volume-claim.ts";
 import { setTemplateDefaults, validateTemplate } from "../core/pod-template.ts";
 import { checkNonNegative, items, type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";

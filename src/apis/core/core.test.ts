@@ -86,7 +86,7 @@ test("namespaces", () => {
   const { object, problems } = created(namespace, {}, false);
   assert.deepEqual(problems, []);
   assert.deepEqual(object, {
-    metadata: { name: "x", labels: { "kubernetes.io/metadata.name": "x" } },
+    metadata: { name: "x", uid: "u", labels: { "kubernetes.io/metadata.name": "x" } },
     spec: { finalizers: ["kubernetes"] },
     status: { phase: "Active" },
   });

@@ -2,10 +2,12 @@
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
+import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import type { Conversion } from "../../resource/contract.ts";
+import { goForm } from "../../resource/go-form.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { checkImmutable, type Part, selectable } from "../fields.ts";
+import { type Part, selectable } from "../fields.ts";
 
 /** What `--event-ttl` is by default: an hour. */
 export const eventTtlSeconds = 3600;
@@ -16,6 +18,7 @@ const referenceKeys = (prefix: string): Record<string, (object: KubeObject) => s
 
 export const coreEvent = strategy({
   validateName: pathSegmentNameProblems,
+  repeatsMetaRules: false,
   isolatesStatus: false,
   ttlSeconds: eventTtlSeconds,
   selectableFields: {
@@ -53,26 +56,46 @@ export const event = strategy({
     if (next.series?.count !== old.series?.count || next.series?.lastObservedTime !== old.series?.lastObservedTime) {
       validateSeries(next.series, errors);
     }
-    for (const [stored, shown] of immutableFields) checkImmutable(next[stored], old[stored], shown, errors);
+    for (const { stored, shown = stored, form } of immutableFields) {
+      if (deepEqual(next[stored], old[stored])) continue;
+      if (stored === "eventTime" && sameMicrosecond(next.eventTime, old.eventTime)) continue;
+      errors.invalid(shown, form(next[stored] ?? undefined), "field is immutable");
+    }
   },
 });
 
-/** The stored field, and the name its error carries. */
-const immutableFields = [
-  ["involvedObject", "involvedObject"],
-  ["reason", "reason"],
-  ["message", "message"],
-  ["source", "source"],
-  ["firstTimestamp", "firstTimestamp"],
-  ["lastTimestamp", "lastTimestamp"],
-  ["count", "count"],
-  ["type", "type"],
-  ["eventTime", "eventTime"],
-  ["action", "action"],
-  ["related", "related"],
-  ["reportingComponent", "reportingController"],
-  ["reportingInstance", "reportingInstance"],
-] as const;
+interface ImmutableField {
+  readonly stored: string;
+  /** What its error calls it, where that is something else. */
+  readonly shown?: string;
+  /** The value as upstream's types print it. */
+  form(value: Part | undefined): unknown;
+}
+
+const reference = (value: Part | undefined): unknown => goForm("ObjectReference", value);
+const orNull = (value: unknown): unknown => value ?? null;
+const text = (value: unknown): unknown => value ?? "";
+
+const immutableFields: readonly ImmutableField[] = [
+  { stored: "involvedObject", form: reference },
+  { stored: "reason", form: text },
+  { stored: "message", form: text },
+  { stored: "source", form: (source) => ({ Component: source?.component ?? "", Host: source?.host ?? "" }) },
+  { stored: "firstTimestamp", form: orNull },
+  { stored: "lastTimestamp", form: orNull },
+  { stored: "count", form: (count) => count ?? 0 },
+  { stored: "reason", form: text }, // Told twice.
+  { stored: "type", form: text },
+  { stored: "eventTime", form: orNull },
+  { stored: "action", form: text },
+  { stored: "related", form: (related) => (related === undefined ? null : reference(related)) },
+  { stored: "reportingComponent", shown: "reportingController", form: text },
+  { stored: "reportingInstance", form: text },
+];
+
+/** Clients that keep nanoseconds send more than is kept. */
+const sameMicrosecond = (a: unknown, b: unknown): boolean => typeof a === "string" && typeof b === "string" && microseconds(a) === microseconds(b);
+const microseconds = (time: string): string => time.replace(/(\.\d{6})\d*Z$/, "$1Z");
 
 /** Fields both groups limit alike, and how long each may be. */
 const limits: [field: string, bytesMax: number][] = [

@@ -2,11 +2,11 @@
 import { forbidden } from "../../api/errors.ts";
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
 import { dnsLabelProblems, finalizerProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import type { DependentsOptions } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { selectableAt, struct } from "../fields.ts";
+import { selectableAt, setAbsent, struct } from "../fields.ts";
 
 /** The finalizer that stands for "its content must go first". */
 export const kubernetesFinalizer = "kubernetes";
@@ -17,7 +17,10 @@ const protectedNamespaces = new Set(["default", "kube-system", "kube-public"]);
 export const namespace = strategy({
   validateName: dnsLabelProblems,
   selectableFields: selectableAt("status.phase"),
-  setDefaults: labelWithName,
+  setDefaults(object) {
+    labelWithName(object);
+    setAbsent(struct(object, "status"), { phase: "Active" });
+  },
   prepareForCreate(object) {
     labelWithName(object); // By now a generated name is there too.
     object.status = { phase: "Active" };
@@ -27,8 +30,15 @@ export const namespace = strategy({
   prepareForUpdate(next, old) {
     struct(next, "spec").finalizers = old.spec?.finalizers; // Only `/finalize` changes them.
   },
+  repeatsMetaRules: false,
   validate: (object, errors) => validateFinalizers(object, () => "spec.finalizers", errors),
-  validateStatusUpdate(next, _old, errors) {
+  validateUpdate(next, old, errors) {
+    validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsLabelProblems }, errors);
+    validateFinalizers(next, () => "spec.finalizers", errors);
+    validateMetaChangesAgain(next.metadata, old.metadata, errors);
+  },
+  validateStatusUpdate(next, old, errors) {
+    validateMetaChangesAgain(next.metadata, old.metadata, errors);
     const wanted = next.metadata.deletionTimestamp === undefined ? "Active" : "Terminating";
     if (next.status?.phase === wanted) return;
     const when = wanted === "Active" ? "empty" : "not empty";
@@ -39,7 +49,10 @@ export const namespace = strategy({
       prepare(next, old) {
         next.status = old.status;
       },
-      validate: (next, _old, errors) => validateFinalizers(next, (index) => `spec.finalizers[${index}]`, errors),
+      validate(next, old, errors) {
+        validateMetaChangesAgain(next.metadata, old.metadata, errors);
+        validateFinalizers(next, (index) => `spec.finalizers[${index}]`, errors);
+      },
     },
   },
   checkDeletion(object) {

@@ -2,10 +2,13 @@
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { checkNonNegative, selectable, setAbsent, struct } from "../fields.ts";
-import { formatLabelSelector, selects } from "../label-selector.ts";
+import { type Part, selectable, setAbsent, struct } from "../fields.ts";
+import { byName, formatLabelSelector, selects } from "../label-selector.ts";
 import { scaleWith } from "../scale.ts";
-import { setTemplateDefaults, validateTemplate } from "./pod-template.ts";
+import { checkAtMost, checkCounts, checkTemplateRuns, podNameWarnings } from "../workload.ts";
+import type { PodOptions } from "./pod/options.ts";
+import { templateWarnings } from "./pod/warnings.ts";
+import { setTemplateDefaults, templateOptions, validateTemplate } from "./pod-template.ts";
 
 export const replicationController = strategy({
   hasGeneration: true,
@@ -25,18 +28,33 @@ export const replicationController = strategy({
   prepareForCreate(object) {
     object.status = { replicas: 0 };
   },
-  validate,
-  validateUpdate: (next, _old, errors) => validate(next, errors),
+  validate: (object, errors, { gates }) => validate(object, templateOptions(gates), errors),
+  validateUpdate: (next, old, errors, { gates }) => validate(next, templateOptions(gates, old.spec.template), errors),
+  validateStatusUpdate: (next, _old, errors) => validateStatus(next.status ?? {}, errors),
+  warnings(object, old) {
+    if (object.metadata.generation === old?.metadata.generation) return [];
+    return [...podNameWarnings(object, old), ...templateWarnings(object.spec.template, "spec.template")];
+  },
 });
 
-function validate(object: KubeObject, errors: FieldErrors): void {
-  const { selector, template, replicas } = object.spec;
-  if (Object.keys(selector ?? {}).length === 0) errors.required("spec.selector");
-  checkNonNegative(replicas, "spec.replicas", errors);
+function validate(object: KubeObject, options: PodOptions, errors: FieldErrors): void {
+  const { selector, template } = object.spec;
+  const isEmpty = Object.keys(selector ?? {}).length === 0;
+  checkCounts(object.spec, "spec", ["minReadySeconds"], errors);
+  if (isEmpty) errors.required("spec.selector");
+  checkCounts(object.spec, "spec", ["replicas"], errors);
   if (!template) return errors.required("spec.template");
-  const labels = template.metadata?.labels ?? {};
-  if (Object.keys(selector ?? {}).length > 0 && !selects({ matchLabels: selector }, labels)) {
-    errors.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`");
+  const labels = template.metadata?.labels ?? null;
+  if (!isEmpty && !selects({ matchLabels: selector }, labels ?? {})) {
+    errors.invalid("spec.template.metadata.labels", labels && byName(labels), "`selector` does not match template `labels`");
   }
-  validateTemplate(template, "spec.template", errors);
+  validateTemplate(template, "spec.template", errors, options);
+  checkTemplateRuns(object, { templateNoun: "ReplicationController" }, errors);
+}
+
+function validateStatus(status: Part, errors: FieldErrors): void {
+  const fields = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
+  checkCounts(status, "status", ["replicas", ...fields, "observedGeneration"], errors);
+  checkAtMost(status, "status", { fields, of: "replicas", name: "status.replicas" }, errors);
+  checkAtMost(status, "status", { fields: ["availableReplicas"], of: "readyReplicas", name: "readyReplicas" }, errors);
 }

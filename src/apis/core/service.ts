@@ -17,7 +17,7 @@ import {
 } from "./service-forms.ts";
 import { validateService, validateServiceUpdate } from "./service-rules.ts";
 import { validateLoadBalancerStatus } from "./service-status.ts";
-import { serviceWarnings } from "./service-warnings.ts";
+import { loadBalancerWarnings, serviceWarnings } from "./service-warnings.ts";
 
 export const service = strategy({
   validateName: dnsLabelProblems,
@@ -26,8 +26,10 @@ export const service = strategy({
   prepareForCreate(object) {
     object.status = { loadBalancer: {} };
     joinClusterIps(object.spec);
+    dropInternalPolicy(object.spec);
   },
   prepareForUpdate(next, old) {
+    dropInternalPolicy(next.spec);
     keepAllocated(next.spec, old.spec);
     dropWhatTheTypeLacks(next.spec, old.spec);
     if (next.spec.type !== "LoadBalancer") next.status = { ...old.status, loadBalancer: {} };
@@ -48,6 +50,7 @@ export const service = strategy({
     validateLoadBalancerStatus(next.status?.loadBalancer ?? {}, "status.loadBalancer", rules, errors);
   },
   warnings: serviceWarnings,
+  statusWarnings: ({ status }) => loadBalancerWarnings(status?.loadBalancer),
 });
 
 function setDefaults(object: KubeObject): void {
@@ -74,6 +77,11 @@ function setAffinityDefaults(spec: Part): void {
 /** Clients that know only one address send that alone. */
 export function joinClusterIps(spec: Part): void {
   if ((spec.clusterIP ?? "") !== "" && clusterIps(spec).length === 0) spec.clusterIPs = [spec.clusterIP];
+}
+
+/** It says nothing where there is no address; a wrong one is still refused. */
+function dropInternalPolicy(spec: Part): void {
+  if (spec.type === "ExternalName" && ["Cluster", "Local"].includes(spec.internalTrafficPolicy)) delete spec.internalTrafficPolicy;
 }
 
 /** What was given out stays where an update does not name it: clients send services without. */

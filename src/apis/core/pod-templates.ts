@@ -1,0 +1,13 @@
+/** PodTemplate: a template for pods that stands alone. Source: kubernetes pkg/registry/core/podtemplate. */
+import { strategy } from "../../resource/strategy.ts";
+import { templateWarnings } from "./pod/warnings.ts";
+import { setTemplateDefaults, templateOptions, validateTemplate } from "./pod-template.ts";
+
+export const podTemplate = strategy({
+  isolatesStatus: false,
+  hasGeneration: true,
+  setDefaults: setTemplateDefaults,
+  validate: (object, errors, { gates }) => validateTemplate(object.template ?? {}, "template", errors, templateOptions(gates)),
+  validateUpdate: (next, old, errors, { gates }) => validateTemplate(next.template ?? {}, "template", errors, templateOptions(gates, old.template)),
+  warnings: (object, old) => (object.metadata.generation === old?.metadata.generation ? [] : templateWarnings(object.template, "template")),
+});

@@ -1,0 +1,27 @@
+/** ServiceAccount: of the secrets it names only the names are kept. Source: kubernetes pkg/registry/core/serviceaccount. */
+import type { KubeObject } from "../../api/object.ts";
+import { validateMetaAgain } from "../../api/validation/metadata.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { items } from "../fields.ts";
+
+const mountableAnnotation = "kubernetes.io/enforce-mountable-secrets";
+const mountableAdvice = "deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets";
+
+export const serviceAccount = strategy({
+  isolatesStatus: false,
+  prepareForCreate: keepNamesOfSecrets,
+  prepareForUpdate: keepNamesOfSecrets,
+  validateUpdate(next, _old, errors) {
+    if (!errors.empty) validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+  },
+  warnings: (object, old) =>
+    isAnnotated(object) && !(old && isAnnotated(old)) ? [`metadata.annotations[${mountableAnnotation}]: ${mountableAdvice}`] : [],
+});
+
+const isAnnotated = ({ metadata }: KubeObject): boolean => Object.hasOwn(metadata.annotations ?? {}, mountableAnnotation);
+
+function keepNamesOfSecrets(object: KubeObject): void {
+  if (!object.secrets) return;
+  object.secrets = items(object.secrets).map(({ name }) => ((name ?? "") === "" ? {} : { name }));
+}
