@@ -4,6 +4,8 @@ import type { KubeObject } from "../api/object.ts";
 import { validateAnnotations, validateLabels } from "../api/validation/metadata.ts";
 import { deepEqual } from "../lib/json/values.ts";
 import { dnsLabelProblems } from "../lib/names/names.ts";
+import type { PodOptions } from "./core/pod/options.ts";
+import { templateWarnings } from "./core/pod/warnings.ts";
 import { validateTemplate } from "./core/pod-template.ts";
 import { checkNonNegative, type Part } from "./fields.ts";
 import { byName, isEmptySelector, selects, shownSelector, validateLabelSelector } from "./label-selector.ts";
@@ -44,10 +46,10 @@ export function checkSelected({ spec }: KubeObject, errors: FieldErrors): void {
 const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
 /** Of Deployments and ReplicaSets. */
-export function validateReplicated(object: KubeObject, rules: WorkloadRules, errors: FieldErrors): void {
+export function validateReplicated(object: KubeObject, rules: WorkloadRules, options: PodOptions, errors: FieldErrors): void {
   if (!validateSelector(object, rules, errors)) return;
   checkSelected(object, errors);
-  validateTemplate(object.spec.template ?? {}, "spec.template", errors);
+  validateTemplate(object.spec.template ?? {}, "spec.template", errors, options);
   checkTemplateRuns(object, rules, errors);
 }
 
@@ -105,4 +107,13 @@ export function podNameWarnings({ metadata: { name = "" } }: KubeObject, old: Ku
   return [
     `metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${problems.join(" ")}]`,
   ];
+}
+
+/** The same, and of the template where anything changed. */
+export function replicatedWarnings(object: KubeObject, old: KubeObject | undefined): string[] {
+  return [...podNameWarnings(object, old), ...changedTemplateWarnings(object, old)];
+}
+
+export function changedTemplateWarnings({ metadata, spec }: KubeObject, old: KubeObject | undefined): string[] {
+  return metadata.generation === old?.metadata.generation ? [] : templateWarnings(spec.template, "spec.template");
 }

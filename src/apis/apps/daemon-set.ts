@@ -5,7 +5,9 @@ import type { KubeObject } from "../../api/object.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { addIntegers, deepEqual, type Integer, toInteger } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { setTemplateDefaults, validateTemplate } from "../core/pod-template.ts";
+import type { PodOptions } from "../core/pod/options.ts";
+import { templateWarnings } from "../core/pod/warnings.ts";
+import { setTemplateDefaults, templateOptions, validateTemplate } from "../core/pod-template.ts";
 import { type Part, setAbsent, struct } from "../fields.ts";
 import { isEmptySelector, shownSelector, validateLabelSelector } from "../label-selector.ts";
 import { checkCollisionCount, checkCounts, checkSelected, checkSelectorUnchanged, checkTemplateRuns } from "../workload.ts";
@@ -36,14 +38,18 @@ export const daemonSet = strategy({
     setTemplateGeneration(next, changed ? addIntegers(templateGeneration(old), 1) : templateGeneration(old));
   },
   prepareForStatusUpdate: (next, old) => setTemplateGeneration(next, templateGeneration(old)),
-  validate,
-  validateUpdate(next, old, errors) {
+  validate: (object, errors, { gates }) => validate(object, templateOptions(gates), errors),
+  validateUpdate(next, old, errors, { gates }) {
     checkSelectorUnchanged(next, old, errors);
-    validate(next, errors);
+    validate(next, templateOptions(gates, old.spec.template), errors);
   },
   validateStatusUpdate(next, old, errors) {
     checkCounts(next.status ?? {}, "status", counts, errors);
     checkCollisionCount(next, old, errors);
+  },
+  warnings(object, old) {
+    const isSame = old !== undefined && templateGeneration(object) === templateGeneration(old);
+    return isSame ? [] : templateWarnings(object.spec.template, "spec.template");
   },
 });
 
@@ -59,10 +65,10 @@ const counts = [
   "collisionCount",
 ];
 
-function validate(object: KubeObject, errors: FieldErrors): void {
+function validate(object: KubeObject, options: PodOptions, errors: FieldErrors): void {
   const { spec } = object;
   validateSelector(object, errors);
-  validateTemplate(spec.template ?? {}, "spec.template", errors);
+  validateTemplate(spec.template ?? {}, "spec.template", errors, options);
   checkTemplateRuns(object, { templateNoun: "DaemonSet" }, errors);
   checkCounts(spec, "spec", ["minReadySeconds"], errors);
   if (templateGeneration(object) < 0) errors.invalid("spec.templateGeneration", templateGeneration(object), "must be greater than or equal to 0");

@@ -3,10 +3,11 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { setTemplateDefaults } from "../core/pod-template.ts";
+import type { PodOptions } from "../core/pod/options.ts";
+import { setTemplateDefaults, templateOptions } from "../core/pod-template.ts";
 import { checkNonNegative, type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
-import { checkAtMost, checkCollisionCount, checkCounts, checkSelectorUnchanged, podNameWarnings, validateReplicated } from "../workload.ts";
+import { checkAtMost, checkCollisionCount, checkCounts, checkSelectorUnchanged, replicatedWarnings, validateReplicated } from "../workload.ts";
 import { setRollingUpdateDefaults, validateDeploymentRollingUpdate } from "./rolling-update.ts";
 
 const rules = { noun: "deployment", unusableText: "invalid label selector", templateNoun: "ReplicaSet" };
@@ -30,22 +31,22 @@ export const deployment = strategy({
     if (old.metadata.labels === undefined) delete next.metadata.labels;
     else next.metadata.labels = old.metadata.labels;
   },
-  validate,
-  validateUpdate(next, old, errors) {
-    validate(next, errors);
+  validate: (object, errors, { gates }) => validate(object, templateOptions(gates), errors),
+  validateUpdate(next, old, errors, { gates }) {
+    validate(next, templateOptions(gates, old.spec.template), errors);
     checkSelectorUnchanged(next, old, errors);
   },
   validateStatusUpdate(next, old, errors) {
     validateStatus(next.status ?? {}, errors);
     checkCollisionCount(next, old, errors);
   },
-  warnings: podNameWarnings,
+  warnings: replicatedWarnings,
 });
 
-function validate(object: KubeObject, errors: FieldErrors): void {
+function validate(object: KubeObject, options: PodOptions, errors: FieldErrors): void {
   const { spec } = object;
   checkNonNegative(spec.replicas, "spec.replicas", errors);
-  validateReplicated(object, rules, errors);
+  validateReplicated(object, rules, options, errors);
   validateStrategy(spec.strategy, "spec.strategy", errors);
   checkCounts(spec, "spec", ["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"], errors);
   if (spec.progressDeadlineSeconds <= (spec.minReadySeconds ?? 0)) {

@@ -2,10 +2,11 @@
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { setTemplateDefaults } from "../core/pod-template.ts";
+import type { PodOptions } from "../core/pod/options.ts";
+import { setTemplateDefaults, templateOptions } from "../core/pod-template.ts";
 import { type Part, selectable, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
-import { checkAtMost, checkCounts, checkSelectorUnchanged, podNameWarnings, validateReplicated } from "../workload.ts";
+import { checkAtMost, checkCounts, checkSelectorUnchanged, replicatedWarnings, validateReplicated } from "../workload.ts";
 
 const rules = { noun: "deployment", unusableText: "invalid label selector", templateNoun: "ReplicaSet" }; // Upstream's text says deployment here too.
 
@@ -21,18 +22,18 @@ export const replicaSet = strategy({
   prepareForCreate(object) {
     object.status = { replicas: 0 };
   },
-  validate,
-  validateUpdate(next, old, errors) {
-    validate(next, errors);
+  validate: (object, errors, { gates }) => validate(object, templateOptions(gates), errors),
+  validateUpdate(next, old, errors, { gates }) {
+    validate(next, templateOptions(gates, old.spec.template), errors);
     checkSelectorUnchanged(next, old, errors);
   },
   validateStatusUpdate: (next, _old, errors) => validateStatus(next.status ?? {}, errors),
-  warnings: podNameWarnings,
+  warnings: replicatedWarnings,
 });
 
-function validate(object: KubeObject, errors: FieldErrors): void {
+function validate(object: KubeObject, options: PodOptions, errors: FieldErrors): void {
   checkCounts(object.spec, "spec", ["replicas", "minReadySeconds"], errors);
-  validateReplicated(object, rules, errors);
+  validateReplicated(object, rules, options, errors);
 }
 
 function validateStatus(status: Part, errors: FieldErrors): void {

@@ -4,7 +4,8 @@ import type { KubeObject } from "../../api/object.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
 import { GoPrinted } from "../../lib/json/go-value.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { setTemplateDefaults } from "../core/pod-template.ts";
+import type { PodOptions } from "../core/pod/options.ts";
+import { setTemplateDefaults, templateOptions } from "../core/pod-template.ts";
 import { checkNonNegative, type Part, setAbsent, struct } from "../fields.ts";
 import { shownSelector } from "../label-selector.ts";
 import { checkCounts, podNameWarnings } from "../workload.ts";
@@ -30,12 +31,12 @@ export const cronJob = strategy({
   prepareForCreate(object) {
     delete object.status;
   },
-  validate(object, errors) {
-    validate(object, undefined, errors);
+  validate(object, errors, { gates }) {
+    validate(object, undefined, templateOptions(gates), errors);
     const { name = "" } = object.metadata;
     if (name.length > nameBytesMax) errors.invalid("metadata.name", name, `must be no more than ${nameBytesMax} characters`);
   },
-  validateUpdate: (next, old, errors) => validate(next, old.spec, errors),
+  validateUpdate: (next, old, errors, { gates }) => validate(next, old.spec, templateOptions(gates, old.spec.jobTemplate?.spec?.template), errors),
   warnings(object, old) {
     const changes = object.metadata.generation !== old?.metadata.generation;
     const warnings = [...podNameWarnings(object, old), ...(changes ? jobSpecWarnings(object.spec.jobTemplate.spec, "spec.jobTemplate.spec") : [])];
@@ -45,12 +46,12 @@ export const cronJob = strategy({
 
 const policies = ["Allow", "Forbid", "Replace"];
 
-function validate({ spec }: KubeObject, old: Part | undefined, errors: FieldErrors): void {
+function validate({ spec }: KubeObject, old: Part | undefined, options: PodOptions, errors: FieldErrors): void {
   validateSchedule(spec, old?.schedule ?? "", errors);
   checkNonNegative(spec.startingDeadlineSeconds, "spec.startingDeadlineSeconds", errors);
   if (spec.timeZone !== undefined && spec.timeZone !== old?.timeZone) validateTimeZone(spec.timeZone, "spec.timeZone", errors);
   if (!policies.includes(spec.concurrencyPolicy)) errors.notSupported("spec.concurrencyPolicy", spec.concurrencyPolicy, policies);
-  validateJobTemplate(spec.jobTemplate.spec, "spec.jobTemplate.spec", errors);
+  validateJobTemplate(spec.jobTemplate.spec, "spec.jobTemplate.spec", options, errors);
   checkCounts(spec, "spec", ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"], errors);
 }
 
@@ -80,8 +81,8 @@ function validateTimeZone(zone: string, path: string, errors: FieldErrors): void
 }
 
 /** Its jobs select their pods themselves. */
-function validateJobTemplate(spec: Part, path: string, errors: FieldErrors): void {
-  validateJobSpec(spec, path, errors);
+function validateJobTemplate(spec: Part, path: string, options: PodOptions, errors: FieldErrors): void {
+  validateJobSpec(spec, path, options, errors);
   if (spec.selector) errors.invalid(`${path}.selector`, shownSelector(spec.selector), "`selector` will be auto-generated");
   if (spec.manualSelector === true) errors.notSupported(`${path}.manualSelector`, true, ["nil", "false"]);
 }

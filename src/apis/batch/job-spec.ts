@@ -2,6 +2,8 @@
 import type { FieldErrors } from "../../api/field-errors.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import type { PodOptions } from "../core/pod/options.ts";
+import { templateWarnings } from "../core/pod/warnings.ts";
 import { validateTemplate } from "../core/pod-template.ts";
 import type { Part } from "../fields.ts";
 import { checkCounts } from "../workload.ts";
@@ -28,7 +30,7 @@ const counts = [
 const has = (value: unknown): boolean => value !== undefined && value !== null;
 
 /** All but the selector. @param path of the spec */
-export function validateJobSpec(spec: Part, path: string, errors: FieldErrors): void {
+export function validateJobSpec(spec: Part, path: string, options: PodOptions, errors: FieldErrors): void {
   checkCounts(spec, path, counts, errors);
   if (has(spec.maxFailedIndexes) && !has(spec.backoffLimitPerIndex))
     errors.required(`${path}.backoffLimitPerIndex`, "when maxFailedIndexes is specified");
@@ -40,7 +42,7 @@ export function validateJobSpec(spec: Part, path: string, errors: FieldErrors): 
     else errors.invalid(`${path}.successPolicy`, successPolicyInGo(spec.successPolicy), "requires indexed completion mode");
   }
   validateReplacementPolicy(spec, `${path}.podReplacementPolicy`, errors);
-  validateTemplate(spec.template ?? {}, `${path}.template`, errors);
+  validateTemplate(spec.template ?? {}, `${path}.template`, errors, options);
   validateRestartPolicy(spec, `${path}.template.spec.restartPolicy`, errors);
 }
 
@@ -100,7 +102,7 @@ const manyIndexesText =
   "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail";
 
 /** @param path of the spec */
-export function jobSpecWarnings({ completionMode, completions = 0, parallelism = 0 }: Part, path: string): string[] {
+export function jobSpecWarnings({ completionMode, completions = 0, parallelism = 0, template }: Part, path: string): string[] {
   const isMany = completionMode === "Indexed" && completions > manyCompletions && parallelism > parallelismOfManyMax;
-  return isMany ? [`${path}: ${manyIndexesText}`] : [];
+  return [...(isMany ? [`${path}: ${manyIndexesText}`] : []), ...templateWarnings(template, `${path}.template`)];
 }

@@ -5,7 +5,8 @@ import { validateMetaAgain, validateMetaChangesAgain } from "../../api/validatio
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { setTemplateDefaults } from "../core/pod-template.ts";
+import type { PodOptions } from "../core/pod/options.ts";
+import { setTemplateDefaults, templateOptions } from "../core/pod-template.ts";
 import { checkImmutable, items, type Part, selectable, setAbsent, struct } from "../fields.ts";
 import { byName, isSoundSelector, selects, shownSelector, validateLabelSelector } from "../label-selector.ts";
 import { checkSelected, checkSelectorUnchanged, podNameWarnings } from "../workload.ts";
@@ -36,21 +37,26 @@ export const job = strategy({
     if (object.spec.manualSelector !== true) selectByUid(object);
     if (Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = { ...object.spec.template.metadata?.labels };
   },
-  validate: (object, errors) => validate(object, true, errors),
+  validate: (object, errors, { gates }) => validate(object, true, templateOptions(gates), errors),
   repeatsMetaRules: false,
-  validateUpdate(next, old, errors) {
+  validateUpdate(next, old, errors, { gates }) {
+    const options = templateOptions(gates, old.spec.template);
     const labels = old.spec.template?.metadata?.labels ?? {};
     validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(
       next,
       Object.values(ownLabels).every((name) => Object.hasOwn(labels, name)),
+      options,
       errors,
     );
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
-    validateSpec(next, errors);
+    validateSpec(next, options, errors);
     checkUnchanged(next, old, errors);
   },
-  validateStatusUpdate: validateJobStatus,
+  validateStatusUpdate(next, old, errors) {
+    validateMetaChangesAgain(next.metadata, old.metadata, errors);
+    validateJobStatus(next, old, errors);
+  },
   warnings: (object, old) => [
     ...podNameWarnings(object, old),
     ...(object.metadata.generation === old?.metadata.generation ? [] : jobSpecWarnings(object.spec, "spec")),
@@ -92,9 +98,9 @@ function selectByUid(object: KubeObject): void {
 }
 
 /** @param hasOwnLabels whether the labels of this release must be there, and not only those of older ones */
-function validate(object: KubeObject, hasOwnLabels: boolean, errors: FieldErrors): void {
+function validate(object: KubeObject, hasOwnLabels: boolean, options: PodOptions, errors: FieldErrors): void {
   checkGenerated(object, hasOwnLabels, errors);
-  validateSpec(object, errors);
+  validateSpec(object, options, errors);
   const { completionMode, completions = 0 } = object.spec;
   if (completionMode !== "Indexed" || completions <= 0) return;
   const { name = "" } = object.metadata;
@@ -126,9 +132,9 @@ function checkGenerated({ metadata, spec }: KubeObject, hasOwnLabels: boolean, e
   }
 }
 
-function validateSpec(object: KubeObject, errors: FieldErrors): void {
+function validateSpec(object: KubeObject, options: PodOptions, errors: FieldErrors): void {
   const { spec } = object;
-  validateJobSpec(spec, "spec", errors);
+  validateJobSpec(spec, "spec", options, errors);
   if (!spec.selector) errors.required("spec.selector");
   else validateLabelSelector(spec.selector, "spec.selector", errors);
   if (!spec.selector || isSoundSelector(spec.selector)) checkSelected(object, errors);
