@@ -6,10 +6,13 @@ import { deepEqual } from "../../lib/json/values.ts";
 import { dnsLabelProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { setClaimDefaults } from "../core/persistent-volume-claim.ts";
-import { setTemplateDefaults, validateTemplate } from "../core/pod-template.ts";
+import type { PodOptions } from "../core/pod/options.ts";
+import { warnOfClaim } from "../core/pod/warnings.ts";
+import { setTemplateDefaults, templateOptions, validateTemplate } from "../core/pod-template.ts";
 import { checkNonNegative, items, type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
 import {
+  changedTemplateWarnings,
   checkAtMost,
   checkCollisionCount,
   checkCounts,
@@ -54,18 +57,25 @@ export const statefulSet = strategy({
   prepareForCreate(object) {
     object.status = { replicas: 0, availableReplicas: 0 };
   },
-  validate: (object, errors) => validateSpec(object, {}, errors),
-  validateUpdate(next, old, errors) {
+  validate: (object, errors, { gates }) => validateSpec(object, { options: templateOptions(gates) }, errors),
+  validateUpdate(next, old, errors, { gates }) {
     const tolerated = new FieldErrors();
-    validateSpec(old, { isUpdate: true }, tolerated);
-    validateSpec(next, { isUpdate: true, keepsTemplate: !tolerated.empty }, errors);
+    const options = templateOptions(gates, old.spec.template);
+    validateSpec(old, { isUpdate: true, options }, tolerated);
+    validateSpec(next, { isUpdate: true, keepsTemplate: !tolerated.empty, options }, errors);
     if (!deepEqual(fixedPart(next.spec), fixedPart(old.spec))) errors.forbidden("spec", fixedText);
   },
   validateStatusUpdate(next, old, errors) {
     validateStatus(next.status ?? {}, errors);
     checkCollisionCount(next, old, errors);
   },
-  warnings: ({ spec }) => (spec.revisionHistoryLimit < 0 ? [endlessHistory] : []),
+  warnings(object, old) {
+    const warnings = changedTemplateWarnings(object, old);
+    for (const [index, { spec }] of items(object.spec.volumeClaimTemplates).entries()) {
+      warnOfClaim(spec, `spec.volumeClaimTemplates[${index}]${old === undefined ? "" : ".Spec"}`, warnings);
+    }
+    return object.spec.revisionHistoryLimit < 0 ? [...warnings, endlessHistory] : warnings;
+  },
 });
 
 function setUpdateDefaults(update: Part, rolling: Part): void {
@@ -80,13 +90,14 @@ const fixedPart = (spec: Part): Part =>
   Object.fromEntries(Object.entries({ serviceName: "", ...spec }).filter(([field]) => !changeable.includes(field)));
 
 interface Leniency {
+  readonly options: PodOptions;
   /** What cannot change any more is not looked at. */
   readonly isUpdate?: boolean;
   /** What was stored would not pass either. */
   readonly keepsTemplate?: boolean;
 }
 
-function validateSpec(object: KubeObject, { isUpdate = false, keepsTemplate = false }: Leniency, errors: FieldErrors): void {
+function validateSpec(object: KubeObject, { options, isUpdate = false, keepsTemplate = false }: Leniency, errors: FieldErrors): void {
   const { spec } = object;
   const { podManagementPolicy, serviceName = "" } = spec;
   if (podManagementPolicy !== "OrderedReady" && podManagementPolicy !== "Parallel") {
@@ -99,7 +110,7 @@ function validateSpec(object: KubeObject, { isUpdate = false, keepsTemplate = fa
   if (!isUpdate && serviceName !== "") addInvalid(errors, "spec.serviceName", serviceName, dnsLabelProblems(serviceName));
   if (validateSelector(object, rules, errors)) {
     checkSelected(object, errors);
-    if (!keepsTemplate) validateTemplate(withClaims(spec), "spec.template", errors);
+    if (!keepsTemplate) validateTemplate(withClaims(spec), "spec.template", errors, options);
     validateTemplateMeta(spec.template, "spec.template", errors);
   }
   checkTemplateRuns(object, rules, errors);
