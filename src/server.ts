@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { certificatePlugins } from "./admission/certificates/certificates.ts";
+import { podCertificateSigning } from "./admission/certificates/pod-certificate-signing.ts";
 import { createAdmission } from "./admission/chain.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { nodeRestriction } from "./admission/node-restriction/node-restriction.ts";
@@ -113,6 +114,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
       ].filter(({ name }) => plugins.names.has(name)),
       serviceAddresses,
       rbacEscalation(rbac.policy, authorize),
+      podCertificateSigning(authorize),
     ],
     metrics.admission,
   );
