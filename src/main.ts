@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
-/** The command: the server, `cel` for people who write rules, or `auth` for those who ask about rights; the latter two load nothing of the server. */
+/** The command: the server, `cel` for people who write rules, `auth` for those who ask about rights, `envtest` for tests; all but it load nothing of the server. */
 const [first, ...rest] = process.argv.slice(2);
 if (first === "cel") {
   const { celCommand } = await import("./cli/cel/command.ts");
@@ -7,6 +7,9 @@ if (first === "cel") {
 } else if (first === "auth") {
   const { authCommand } = await import("./cli/auth/command.ts");
   process.exitCode = await authCommand(rest, commandOutput(), process.env);
+} else if (first === "envtest") {
+  const { envtestCommand } = await import("./cli/envtest/command.ts");
+  process.exitCode = await envtestCommand(rest, commandOutput());
 } else {
   const { serve } = await import("./cli/serve.ts");
   await serve(process.argv.slice(2));

@@ -34,6 +34,8 @@ export interface ServerOptions {
   readonly serviceResolver?: ServiceResolver;
   readonly tlsCertFile: string | undefined;
   readonly tlsPrivateKeyFile: string | undefined;
+  /** Where `apiserver.crt` and `apiserver.key` stand, or are put, unless the two files above are named. */
+  readonly certDir?: string | undefined;
   readonly clientCaFile: string | undefined;
   readonly tls: TlsOptions;
   readonly requestHeader: RequestHeaderOptions;

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Certificates, createCertificates, ensureCertificates } from "./certificates.ts";
+import { type Certificates, createCertificates, ensureCertificates, placeServing } from "./certificates.ts";
 
 const dayMs = 24 * 3600_000;
 const start = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -100,3 +100,32 @@ test("a file that is no certificate is an error, not replaced", () =>
     await assert.rejects(ensureCertificates(directory, { now: start, names }));
     assert.equal(readFileSync(join(directory, "ca.crt"), "utf8"), "mine");
   }));
+
+test("the serving certificate is put where none stands, and follows its renewal; another's is left alone", async () => {
+  await inDirectory(async (directory) => {
+    const [own, later, others] = await Promise.all([1, 2, 3].map(() => createCertificates({ now: start, names })));
+    const place = join(directory, "certificates");
+    const read = (): string[] => ["crt", "key"].map((end) => readFileSync(join(place, `apiserver.${end}`), "utf8"));
+    assert.equal(await placeServing(place, own as Certificates), undefined);
+    assert.deepEqual(read(), [own?.serving.cert, own?.serving.key]);
+    const renewed = { ...(own as Certificates), serving: await reissued(own as Certificates) };
+    assert.equal(await placeServing(place, renewed), undefined);
+    assert.deepEqual(read(), [renewed.serving.cert, renewed.serving.key]);
+    assert.deepEqual(await placeServing(place, others as Certificates), [join(place, "apiserver.crt"), join(place, "apiserver.key")]);
+    assert.deepEqual(read(), [renewed.serving.cert, renewed.serving.key]);
+    rmSync(join(place, "apiserver.key"));
+    const missing = `error reading ${join(place, "apiserver.key")}, certificate and key must be supplied as a pair`;
+    await assert.rejects(placeServing(place, later as Certificates), new Error(missing));
+  });
+});
+
+/** Another serving certificate of the same authority. */
+async function reissued({ ca }: Certificates): Promise<Certificates["serving"]> {
+  let serving: Certificates["serving"] | undefined;
+  await inDirectory(async (directory) => {
+    writeFileSync(join(directory, "ca.crt"), ca.cert);
+    writeFileSync(join(directory, "ca.key"), ca.key);
+    serving = (await ensureCertificates(directory, { now: start, names })).serving;
+  });
+  return serving as Certificates["serving"];
+}

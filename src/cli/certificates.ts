@@ -61,6 +61,21 @@ export async function ensureCertificates(directory: string, options: Certificate
   return { ca, serving, admin };
 }
 
+/**
+ * Puts the serving certificate into a directory where another one may stand, which is left alone.
+ * @returns the files of the other one @throws Error in upstream's words when only one of its two files is there
+ */
+export async function placeServing(directory: string, { ca, serving }: Certificates): Promise<readonly [cert: string, key: string] | undefined> {
+  const [certFile, keyFile] = [join(directory, "apiserver.crt"), join(directory, "apiserver.key")];
+  const isThere = await Promise.all([certFile, keyFile].map(async (file) => (await readIfThere(file)) !== undefined));
+  if (isThere[0] !== isThere[1]) throw new Error(`error reading ${isThere[0] ? keyFile : certFile}, certificate and key must be supplied as a pair`);
+  const found = await readPair(directory, "apiserver");
+  if (found !== undefined && !isIssuedBy(found, ca)) return [certFile, keyFile];
+  await mkdir(directory, { recursive: true });
+  if (found?.cert !== serving.cert || found.key !== serving.key) await writePair(directory, "apiserver", serving);
+  return undefined;
+}
+
 function issueServing(ca: KeyPair, { now, names }: CertificateOptions): Promise<KeyPair> {
   return issueCertificate(ca, { subject: { commonName: "kube-apiserver" }, usage: "server", names, ...validity(now, leafDays) });
 }
@@ -92,9 +107,13 @@ function hasNames({ cert }: KeyPair, wanted: readonly string[]): boolean {
 }
 
 async function readPair(directory: string, name: string): Promise<KeyPair | undefined> {
+  const [cert, key] = await Promise.all([readIfThere(join(directory, `${name}.crt`)), readIfThere(join(directory, `${name}.key`))]);
+  return cert === undefined || key === undefined ? undefined : { cert, key };
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
   try {
-    const [cert, key] = await Promise.all([readFile(join(directory, `${name}.crt`), "utf8"), readFile(join(directory, `${name}.key`), "utf8")]);
-    return { cert, key };
+    return await readFile(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

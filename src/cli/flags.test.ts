@@ -79,6 +79,8 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
     ],
     { requestHeader: { ...commandDefaults.server.requestHeader, groupHeaders: ["G", "", "H"] } },
   ],
+  [["--cert-dir=/c"], { certDir: "/c", dataDir: "/c/coxswain" }],
+  [["--cert-dir=/c", "--data-dir=.coxswain"], { certDir: "/c" }],
   [["--data-dir=/var/lib/x", "--storage=memory", "--durability=relaxed"], { dataDir: "/var/lib/x", storage: "memory", durability: "relaxed" }],
 ];
 for (const [argv, want] of settingRows) {
@@ -87,7 +89,20 @@ for (const [argv, want] of settingRows) {
 
 const refusedRows: [argv: string[], message: string][] = [
   [["--secure-prot=1"], "unknown flag: --secure-prot (did you mean --secure-port?)"],
-  [["--etcd-servers=x"], "unknown flag: --etcd-servers"],
+  [["--etcd-server=x"], "unknown flag: --etcd-server"],
+  [
+    ["--storage-backend=etcd2"],
+    'invalid argument "etcd2" for "--storage-backend" flag: invalid, allowed values: etcd3. If not specified, it will default to \'etcd3\'',
+  ],
+  [["--goaway-chance=0.03"], 'invalid argument "0.03" for "--goaway-chance" flag: can not be less than 0 or greater than 0.02'],
+  [["--max-requests-inflight=-1"], 'invalid argument "-1" for "--max-requests-inflight" flag: can not be negative value'],
+  [["--allow-privileged=false"], 'invalid argument "false" for "--allow-privileged" flag: privileged containers are always allowed'],
+  [["--encryption-provider-config=a"], 'invalid argument "a" for "--encryption-provider-config" flag: encryption at rest is not there yet'],
+  [["--etcd-prefix=/other"], 'invalid argument "/other" for "--etcd-prefix" flag: keys begin with /registry'],
+  [
+    ["--endpoint-reconciler-type=none"],
+    'invalid argument "none" for "--endpoint-reconciler-type" flag: the endpoints of the service kubernetes are always kept',
+  ],
   [["--secure-port"], "flag needs an argument: --secure-port"],
   [["--secure-port=x"], 'invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax'],
   [["--secure-port=65536"], 'invalid argument "65536" for "--secure-port" flag: must be between 0 and 65535, inclusive'],
@@ -128,6 +143,13 @@ const warningRows: [argv: string[], want: string[]][] = [
     ["Flag --default-watch-cache-size has been deprecated, watch caches are sized automatically and this flag will be removed in a future version"],
   ],
   [[deprecated, "--suppress-deprecation-warnings"], []],
+  [
+    ["--etcd-servers=http://a", "--kubelet-timeout=1s", "--etcd-cafile=b", "--etcd-servers=c", "--profiling=false", "--allow-privileged", "-v=2"],
+    [
+      "No effect here: --etcd-servers, --etcd-cafile: objects live in the embedded store, not in etcd; see --storage and --data-dir",
+      "No effect here: --kubelet-timeout: nothing here talks to kubelets yet",
+    ],
+  ],
 ];
 for (const [argv, want] of warningRows) {
   test(`flags: ${argv.join(" ")} gives ${want.length} warnings`, () => assert.deepEqual(settings(...argv).warnings, want));
@@ -137,12 +159,16 @@ test("a deprecated flag still does what it did", () => {
   assert.equal(settings(deprecated).server.audit.webhook.initialBackoffMs, 20_000);
 });
 
-test("--help lists every flag under its group, but for those that are deprecated", () => {
+test("--help lists every flag under its group, but for those that are deprecated or have no effect", () => {
   const line = parseFlags(["--help"]);
   assert.ok(line.run === "print");
   for (const [group, flags] of flagGroups) {
-    assert.ok(line.text.includes(`\n${group}:\n`), group);
-    for (const flag of flags) assert.equal(line.text.includes(flag.term), flag.deprecated === undefined, flag.term);
+    assert.equal(
+      line.text.includes(`\n${group}:\n`),
+      flags.some((flag) => !flag.hidden),
+      group,
+    );
+    for (const flag of flags) assert.equal(line.text.includes(`${flag.term} `), flag.deprecated === undefined && !flag.hidden, flag.term);
   }
 });
 

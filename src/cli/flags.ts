@@ -1,5 +1,6 @@
 /** The command line: which flags there are, what they mean, and `--help`. Names, groups and defaults are kube-apiserver's where it has the flag. */
 
+import { join } from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { defaultOptions } from "../index.ts";
@@ -8,7 +9,19 @@ import { admissionFlags } from "./admission-flags.ts";
 import { auditFlags } from "./audit-flags.ts";
 import { authenticationFlags } from "./authentication-flags.ts";
 import { authorizationFlags } from "./authorization-flags.ts";
-import { boolValue, byteCount, checkWatchCacheSizes, cidr, durationMs, FlagValueError, integerWithin, ipAddress, oneOf } from "./flag-values.ts";
+import {
+  boolValue,
+  byteCount,
+  checkWatchCacheSizes,
+  cidr,
+  durationMs,
+  FlagValueError,
+  integerWithin,
+  ipAddress,
+  oneOf,
+  unlessEmpty,
+} from "./flag-values.ts";
+import { idleFlags } from "./idle-flags.ts";
 import { metricsFlags } from "./metrics-flags.ts";
 import { tlsFlags } from "./tls-flags.ts";
 
@@ -17,7 +30,7 @@ export type LoggingFormat = "text" | "json";
 export interface Settings {
   readonly server: Omit<ServerOptions, "logger" | "clock">;
   readonly loggingFormat: LoggingFormat;
-  /** For the user: flags that are deprecated and were given. */
+  /** For the user: flags that were given and are deprecated, or do nothing here. */
   readonly warnings: readonly string[];
 }
 
@@ -36,6 +49,8 @@ interface Draft {
   server: Mutable<Settings["server"]>;
   loggingFormat: LoggingFormat;
   warnings: string[];
+  /** Names of flags that were given and do nothing, by the reason. */
+  idle: Map<string, Set<string>>;
   suppressDeprecationWarnings: boolean;
 }
 
@@ -47,15 +62,21 @@ export interface Flag {
   readonly shown?: string;
   /** What to do instead, in upstream's words. Such a flag is not shown by --help. */
   readonly deprecated?: string;
+  /** Not shown by --help. */
+  readonly hidden?: true;
+  /** Why it does nothing, where whoever gives it may count on what it does. */
+  readonly idle?: string;
   /** @throws FlagValueError */
   readonly set: (text: string, draft: Draft) => void;
 }
 
 const { clock: _clock, ...libraryDefaults } = defaultOptions;
 
+const dataDirDefault = ".coxswain";
+
 /** What the command does when no flag is given. */
 export const commandDefaults: Settings = {
-  server: { ...libraryDefaults, storage: "lmdb", dataDir: ".coxswain", securePort: 6443 },
+  server: { ...libraryDefaults, storage: "lmdb", dataDir: dataDirDefault, securePort: 6443 },
   loggingFormat: "text",
   warnings: [],
 };
@@ -103,6 +124,13 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
           server.tlsPrivateKeyFile = text;
         },
       },
+      {
+        term: "--cert-dir <dir>",
+        help: "Directory of apiserver.crt and apiserver.key, which are made there if they are missing. Without effect where --tls-cert-file is given, but that --data-dir is coxswain in it unless it is given, too.",
+        set: (text, { server }) => {
+          server.certDir = unlessEmpty(text);
+        },
+      },
       ...tlsFlags,
     ],
   ],
@@ -112,7 +140,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       {
         term: "--data-dir <dir>",
         help: "Directory of the embedded store, the created certificates and the file kubeconfig; relative to the working directory.",
-        shown: ".coxswain",
+        shown: dataDirDefault,
         set: (text, { server }) => {
           if (text === "") throw new FlagValueError("must name a directory");
           server.dataDir = text;
@@ -297,6 +325,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
     ],
   ],
+  ["Flags without effect", idleFlags],
 ];
 
 /**
@@ -305,7 +334,13 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
  */
 export function parseFlags(argv: readonly string[]): CommandLine {
   const { server, loggingFormat } = commandDefaults;
-  const draft: Draft = { server: { ...server }, loggingFormat, warnings: [], suppressDeprecationWarnings: false };
+  const draft: Draft = {
+    server: { ...server, dataDir: undefined },
+    loggingFormat,
+    warnings: [],
+    idle: new Map(),
+    suppressDeprecationWarnings: false,
+  };
   const command = newCommand(draft);
   try {
     command.parse(argv, { from: "user" });
@@ -317,14 +352,17 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   if (asked.help) return { run: "print", text: command.helpInformation() };
   if (asked.version) return { run: "print", text: `${versionText()}\n` };
   checkTogether(draft.server);
-  const warnings = draft.suppressDeprecationWarnings ? [] : draft.warnings;
+  const { certDir } = draft.server;
+  draft.server.dataDir ??= certDir === undefined ? dataDirDefault : join(certDir, "coxswain");
+  const idle = Array.from(draft.idle, ([why, names]) => `No effect here: ${[...names].join(", ")}: ${why}`);
+  const warnings = [...(draft.suppressDeprecationWarnings ? [] : draft.warnings), ...idle];
   return { run: "server", settings: { server: draft.server, loggingFormat: draft.loggingFormat, warnings } };
 }
 
 function newCommand(draft: Draft): Command {
   const command = new Command("coxswain")
     .description(
-      "A Kubernetes 1.36 API server with an embedded store. `coxswain cel --help`: tries out and checks expressions of rules. `coxswain auth --help`: why somebody may do something, or may not.",
+      "A Kubernetes 1.36 API server with an embedded store. `coxswain cel --help`: tries out and checks expressions of rules. `coxswain auth --help`: why somebody may do something, or may not. `coxswain envtest --help`: tests of operators.",
     )
     .usage("[flags]")
     .helpOption(false)
@@ -350,6 +388,7 @@ function optionOf(flag: Flag, draft: Draft): Option {
     try {
       flag.set(text, draft);
       if (flag.deprecated !== undefined) draft.warnings.push(`Flag ${option.long} has been deprecated, ${flag.deprecated}`);
+      if (flag.idle !== undefined) draft.idle.set(flag.idle, (draft.idle.get(flag.idle) ?? new Set()).add(option.long as string));
     } catch (error) {
       if (error instanceof FlagValueError)
         throw new FlagError(`invalid argument ${JSON.stringify(text)} for "${option.long}" flag: ${error.message}`);
@@ -357,7 +396,7 @@ function optionOf(flag: Flag, draft: Draft): Option {
     }
     return text;
   });
-  if (flag.deprecated !== undefined) option.hideHelp();
+  if (flag.deprecated !== undefined || flag.hidden) option.hideHelp();
   // Alone it means true.
   return flag.term.endsWith("[bool]") ? option.preset("true") : option;
 }

@@ -6,7 +6,7 @@ import type { ServingMaterial, TlsLimits } from "../http/listener/secure-context
 import { type Authorities, parseAuthorities } from "../lib/x509/authorities.ts";
 import { formatCertificates, parseCertificates } from "../lib/x509/pem.ts";
 import type { ServerOptions } from "../options.ts";
-import { createCertificates, ensureCertificates, type KeyPair } from "./certificates.ts";
+import { createCertificates, ensureCertificates, type KeyPair, placeServing } from "./certificates.ts";
 import { checkKeyPair } from "./key-pair.ts";
 import { constantly, type Live, openLiveFiles } from "./live-files.ts";
 import { tlsLimits } from "./tls-options.ts";
@@ -30,19 +30,21 @@ export interface ServingSetup {
 
 type SetupOptions = Pick<
   ServerOptions,
-  "clock" | "logger" | "dataDir" | "tlsCertFile" | "tlsPrivateKeyFile" | "clientCaFile" | "requestHeader" | "tls"
+  "clock" | "logger" | "dataDir" | "certDir" | "tlsCertFile" | "tlsPrivateKeyFile" | "clientCaFile" | "requestHeader" | "tls"
 >;
 
 /** @throws Error when only one of a certificate and its key is given, a file cannot be read or used, or an option of TLS is not valid */
 export async function servingSetup(options: SetupOptions, names: readonly string[]): Promise<ServingSetup> {
-  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, dataDir, requestHeader, tls } = options;
+  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, dataDir, certDir, requestHeader, tls } = options;
   if ((tlsCertFile === undefined) !== (tlsPrivateKeyFile === undefined))
     throw new Error("tls-cert-file and tls-private-key-file must be given together");
   const limits = tlsLimits(tls);
   const certificateOptions = { now: options.clock.now(), names };
   const own = await (dataDir === undefined ? createCertificates(certificateOptions) : ensureCertificates(dataDir, certificateOptions));
   const ownAuthorities = parseAuthorities(own.ca.cert);
-  const given = tlsCertFile === undefined ? undefined : await keyPairFiles(options, "serving-cert", [tlsCertFile, tlsPrivateKeyFile as string]);
+  const placed = tlsCertFile === undefined && certDir !== undefined ? await placeServing(certDir, own) : undefined;
+  const pair = tlsCertFile === undefined ? placed : ([tlsCertFile, tlsPrivateKeyFile as string] as const);
+  const given = pair && (await keyPairFiles(options, "serving-cert", pair));
   const serving = given ?? constantly(own.serving);
   let proxies: Live<Authorities> | undefined;
   // Our own admin stays able to log in beside the given authorities.

@@ -1,7 +1,7 @@
 /** An operator built on controller-runtime, with a server that is there and with one that envtest starts: with COXSWAIN_TEST_FULL=1, and Go at hand. */
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -59,19 +59,10 @@ describe("controller-runtime", { skip: go ? false : "needs Go and COXSWAIN_TEST_
     for (let round = 0; round < rounds; round++) await check([server.kubeconfigPath]);
   });
 
-  test("a server of envtest's own, with the programs of docs/envtest.md", async () => {
+  test("a server of envtest's own, from the directory that `coxswain envtest` makes", async () => {
     const assets = join(directory, "assets");
-    mkdirSync(assets);
-    const executable = (name: string, text: string): void => {
-      writeFileSync(join(assets, name), text);
-      chmodSync(join(assets, name), 0o755);
-    };
-    const [apiServer, etcd] = [...readFileSync(join(root, "docs/envtest.md"), "utf8").matchAll(/^```(?:sh|js)\n(.*?)^```$/gms)].map(
-      ([, text]) => text,
-    );
-    executable("kube-apiserver", apiServer as string);
-    executable("etcd", etcd as string);
-    executable("coxswain", `#!/bin/sh\nexec ${process.execPath} ${join(root, "src/main.ts")} "$@"\n`);
-    await check([], { KUBEBUILDER_ASSETS: assets, PATH: `${assets}:${process.env.PATH}` });
+    const made = spawnSync(process.execPath, [join(root, "src/main.ts"), "envtest", assets], { encoding: "utf8" });
+    assert.equal(made.stdout, `export KUBEBUILDER_ASSETS='${assets}'\n`, made.stderr);
+    await check([], { KUBEBUILDER_ASSETS: assets });
   });
 });

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+
+const main = join(import.meta.dirname, "../../main.ts");
+const directory = mkdtempSync(join(tmpdir(), "coxswain envtest's "));
+test.after(() => rmSync(directory, { recursive: true, force: true }));
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as net.AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function health(url: string, process: ChildProcess): Promise<Response> {
+  for (;;) {
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer !== undefined) return answer;
+    assert.equal(process.exitCode, null, "it has ended");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test("the directory has an etcd that is well and ends by a signal, and a kube-apiserver that knows envtest's flags", async () => {
+  const assets = join(directory, "assets");
+  const printed = execFileSync(process.execPath, [main, "envtest", assets], { encoding: "utf8" });
+  assert.equal(printed, `export KUBEBUILDER_ASSETS='${assets.replaceAll("'", "'\\''")}'\n`);
+  const port = await freePort();
+  const urls = [`--listen-peer-urls=http://127.0.0.1:0`, `--data-dir=${directory}`, `--advertise-client-urls=http://127.0.0.1:${port}`];
+  const etcd = spawn(join(assets, "etcd"), [...urls, `--listen-client-urls=http://127.0.0.1:${port}`], { stdio: "inherit" });
+  const answer = await health(`http://127.0.0.1:${port}/health`, etcd);
+  assert.deepEqual([answer.status, await answer.json()], [200, { health: "true", reason: "" }]);
+  etcd.kill("SIGTERM");
+  const [code] = await new Promise<unknown[]>((resolve) => etcd.once("exit", (...ended) => resolve(ended)));
+  assert.equal(code, 0);
+  const help = execFileSync(join(assets, "kube-apiserver"), ["--help"], { encoding: "utf8" });
+  assert.match(help, /--cert-dir/);
+  assert.doesNotMatch(help, /insecure-port/);
+});
+
+const rows: [argv: string[], code: number, text: RegExp][] = [
+  [["--help"], 0, /Usage: coxswain envtest <directory>/],
+  [[], 1, /Error: it takes one directory/],
+  [["a", "b"], 1, /Error: it takes one directory/],
+  [["etcd"], 1, /--listen-client-urls=<urls>/],
+];
+for (const [argv, code, text] of rows) {
+  test(`envtest ${argv.join(" ")}`, async () => {
+    const { envtestCommand } = await import("./command.ts");
+    const printed: string[] = [];
+    const take = (more: string): void => void printed.push(more);
+    assert.equal(await envtestCommand(argv, { out: take, err: take }), code);
+    assert.match(printed.join(""), text);
+  });
+}
