@@ -11,7 +11,8 @@ export interface OpenRequests {
   close(): void;
 }
 
-const sweepMs = 1000;
+/** How often it is looked for requests that took too long. */
+export const requestSweepMs = 1000;
 
 /** Upstream's writes may take no longer, whatever other requests may. */
 const writeTimeoutMs = 34_000;
@@ -24,7 +25,7 @@ const writes: ReadonlySet<string> = new Set(["create", "update", "patch", "delet
 export function openRequests(options: { clock: Clock; timeoutMs: number; expire: (context: RequestContext) => void }): OpenRequests {
   const open = new Set<RequestContext>();
   let waiting: (() => void)[] = [];
-  let cancelSweep = options.clock.after(sweepMs, sweep);
+  let cancelSweep = options.clock.after(requestSweepMs, sweep);
 
   function sweep(): void {
     const now = options.clock.now();
@@ -35,7 +36,7 @@ export function openRequests(options: { clock: Clock; timeoutMs: number; expire:
       const limit = info.isResourceRequest && writes.has(info.verb) ? shortest : options.timeoutMs;
       if (receivedAt <= now - limit && !isLongRunning(info) && !exchange.answered) options.expire(context);
     }
-    cancelSweep = options.clock.after(sweepMs, sweep);
+    cancelSweep = options.clock.after(requestSweepMs, sweep);
   }
 
   function remove(context: RequestContext): void {
