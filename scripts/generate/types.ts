@@ -87,6 +87,8 @@ const mended: Readonly<Record<string, Partial<FactField>>> = {
   "k8s.io/api/discovery/v1.EndpointSlice.addressType": { enum: ["FQDN", "IPv4", "IPv6"] },
   // The kind drops the whole reference.
   "k8s.io/api/core/v1.TypedObjectReference.namespace": { featureGate: undefined },
+  // Its comment names a gate; nothing drops it.
+  "k8s.io/api/core/v1.ContainerStatus.stopSignal": { featureGate: undefined },
   // Their comments do not say it; the kinds drop them.
   "k8s.io/api/core/v1.Lifecycle.stopSignal": { featureGate: ["ContainerStopSignals"] },
   "k8s.io/api/core/v1.TopologySpreadConstraint.matchLabelKeys": { featureGate: ["MatchLabelKeysInPodTopologySpread"] },

@@ -1,9 +1,11 @@
 /** Pod: starts Pending, is deleted gracefully once it runs on a node, and all but a few fields of its spec are fixed. */
+import { dropDisabledFields } from "../../lib/schema/gates.ts";
+import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, selectable, selectableAt, setAbsent, struct } from "../fields.ts";
 import { dropInitContainerAnnotations } from "./pod/annotations.ts";
 import { podOptions } from "./pod/options.ts";
-import { addGatedCondition, keepObservedGenerations, mergeLabelKeys, mirrorAddresses, takeAppArmorAnnotations } from "./pod/prepare.ts";
+import { addGatedCondition, keepObservedGenerations, mergeLabelKeys, setStatusDefaults, takeAppArmorAnnotations } from "./pod/prepare.ts";
 import { validatePodStatus } from "./pod/status.ts";
 import { validatePodUpdate } from "./pod/update.ts";
 import { validateNewPod } from "./pod/validate.ts";
@@ -34,7 +36,7 @@ export const pod = strategy({
     setPodDefaults(spec);
     if (spec.terminationGracePeriodSeconds < 0) spec.terminationGracePeriodSeconds = 1;
     dropInitContainerAnnotations(object.metadata);
-    mirrorAddresses(object.status);
+    if (object.status) setStatusDefaults(object.status);
   },
   prepareForCreate(object, { gates, warn }) {
     object.status = { phase: "Pending", qosClass: qosClass(object.spec, gates.enabled("PodLevelResources")) };
@@ -42,7 +44,8 @@ export const pod = strategy({
     mergeLabelKeys(object, gates);
     takeAppArmorAnnotations(object, warn);
   },
-  prepareForStatusUpdate(next, old) {
+  prepareForStatusUpdate(next, old, { gates }) {
+    dropDisabledFields(next, old, builtinSchema("io.k8s.api.core.v1.Pod"), (gate) => gates.enabled(gate));
     if (old.metadata.ownerReferences === undefined) delete next.metadata.ownerReferences;
     else next.metadata.ownerReferences = old.metadata.ownerReferences;
     const status = struct(next, "status");

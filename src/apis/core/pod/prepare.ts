@@ -4,6 +4,7 @@ import { FieldErrors } from "../../../api/field-errors.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { deepEqual } from "../../../lib/json/values.ts";
 import { items, type Part, struct } from "../../fields.ts";
+import { roundResources } from "../resource-list.ts";
 import { annotationOf, appArmorPrefix } from "./annotations.ts";
 import { visitContainers } from "./containers-of.ts";
 import { validateAppArmorProfile } from "./security-context.ts";
@@ -87,10 +88,17 @@ export function keepObservedGenerations(next: Part, old: Part): void {
 }
 
 /** `podIP` is the first of `podIPs`; where both are given and differ, it counts. */
-export function mirrorAddresses(status: Part | undefined): void {
-  if (!status) return;
+export function setStatusDefaults(status: Part): void {
   const { podIP = "" } = status;
   const first = items(status.podIPs)[0];
   if (podIP !== "" && (first?.ip ?? "") !== podIP) status.podIPs = [{ ip: podIP }];
   else if (first?.ip) status.podIP = first.ip;
+  roundStatus(status);
+  for (const field of ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"])
+    for (const each of items(status[field])) roundStatus(each);
+}
+
+/** Of a pod or of one of its containers. */
+function roundStatus({ allocatedResources, resources }: Part): void {
+  for (const list of [allocatedResources, resources?.limits, resources?.requests]) roundResources(list);
 }
