@@ -38,9 +38,9 @@ export const pod = strategy({
     dropInitContainerAnnotations(object.metadata);
     if (object.status) setStatusDefaults(object.status);
   },
-  prepareForCreate(object, { gates, warn }) {
+  prepareForCreate(object, { gates, now, warn }) {
     object.status = { phase: "Pending", qosClass: qosClass(object.spec, gates.enabled("PodLevelResources")) };
-    addGatedCondition(object);
+    addGatedCondition(object, now);
     mergeLabelKeys(object, gates);
     takeAppArmorAnnotations(object, warn);
   },

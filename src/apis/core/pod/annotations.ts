@@ -151,12 +151,12 @@ function checkAgrees(
 /** What an update must not add, change or take away. @param path of the annotations */
 export function validateAnnotationChanges(next: KubeObject, old: KubeObject, path: string, errors: FieldErrors): void {
   const [now, before] = [next.metadata.annotations ?? {}, old.metadata.annotations ?? {}];
-  for (const [key, value] of Object.entries(before)) {
+  for (const [key, value] of Object.entries(before).sort()) {
     if (annotationOf(now, key) === value) continue;
     if (key.startsWith(appArmorPrefix)) errors.forbidden(`${path}[${key}]`, "may not remove or update AppArmor annotations");
     if (key === mirrorAnnotation) errors.forbidden(`${path}[${key}]`, "may not remove or update mirror pod annotation");
   }
-  for (const key of Object.keys(now)) {
+  for (const key of Object.keys(now).sort()) {
     if (Object.hasOwn(before, key)) continue;
     if (key.startsWith(appArmorPrefix)) errors.forbidden(`${path}[${key}]`, "may not add AppArmor annotations");
     if (key === mirrorAnnotation) errors.forbidden(`${path}[${key}]`, "may not add mirror pod annotation");

@@ -11,7 +11,7 @@ import { samePart } from "./same.ts";
 import { validateChangedPod } from "./validate.ts";
 
 export function validateEphemeralUpdate(next: KubeObject, old: KubeObject, options: PodOptions, errors: FieldErrors): void {
-  if (isMirrorPod(old)) return errors.forbidden("", "static pods do not support ephemeral containers");
+  if (isMirrorPod(old)) return errors.forbidden("[]", "static pods do not support ephemeral containers");
   validateChangedPod(next, old, options, errors);
   const path = "spec.ephemeralContainers";
   const now = new Map(items(next.spec.ephemeralContainers).map((container) => [container.name ?? "", container]));

@@ -1,4 +1,5 @@
 /** What is filled into a new pod: what its labels make of its selectors, why it is not scheduled, what annotations of old mean. Source: upstream's pod strategy. */
+import { formatTime } from "../../../api/clock.ts";
 import type { FeatureGates } from "../../../api/feature-gates.ts";
 import { FieldErrors } from "../../../api/field-errors.ts";
 import type { KubeObject } from "../../../api/object.ts";
@@ -40,10 +41,10 @@ function mergeKeys({ labelSelector, ...term }: Part, field: string, operator: "I
 }
 
 /** A pod with gates says so. */
-export function addGatedCondition({ spec, status }: KubeObject): void {
+export function addGatedCondition({ spec, status }: KubeObject, now: number): void {
   if (items(spec.schedulingGates).length === 0) return;
   const message = "Scheduling is blocked due to non-empty scheduling gates";
-  status.conditions = [{ type: "PodScheduled", status: "False", reason: "SchedulingGated", message }];
+  status.conditions = [{ type: "PodScheduled", status: "False", lastTransitionTime: formatTime(now), reason: "SchedulingGated", message }];
 }
 
 /** Profiles in annotations become those of fields. @param warn is told of each annotation that took effect or has none */

@@ -12,8 +12,8 @@ import { validateChangedPod } from "./validate.ts";
 const lists = ["containers", "initContainers"] as const;
 
 export function validateResize(next: KubeObject, old: KubeObject, options: PodOptions, errors: FieldErrors): void {
-  if (isMirrorPod(old)) return errors.forbidden("", "static pods cannot be resized");
-  if (old.spec.os?.name === "windows") return errors.forbidden("", "windows pods cannot be resized");
+  if (isMirrorPod(old)) return errors.forbidden("[]", "static pods cannot be resized");
+  if (old.spec.os?.name === "windows") return errors.forbidden("[]", "windows pods cannot be resized");
   validateChangedPod(next, old, options, errors);
   const before = old.status?.qosClass || qosClass(old.spec, options.podResources);
   if (before !== qosClass(next.spec, options.podResources)) {
@@ -45,7 +45,7 @@ function canResize({ status }: KubeObject): boolean {
 function validatePodResize(rest: Part, next: KubeObject, old: KubeObject, { podResourcesResize }: PodOptions, errors: FieldErrors): void {
   if (!podResourcesResize) {
     const gate = "InPlacePodLevelResourcesVerticalScalingEnabled";
-    return errors.forbidden("", `resize of pods with pod-level resources is forbidden when ${gate} feature gate is disabled`);
+    return errors.forbidden("[]", `resize of pods with pod-level resources is forbidden when ${gate} feature gate is disabled`);
   }
   const [now, before] = [next.spec.resources, old.spec.resources];
   if (before !== undefined && now === undefined) return errors.forbidden("spec.resources", "pod-level resources cannot be removed");

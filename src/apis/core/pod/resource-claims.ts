@@ -17,7 +17,7 @@ export function validateResourceClaims(
   const isMirror = annotationOf(annotations, mirrorAnnotation) !== undefined;
   const names = new Set<string>();
   for (const [index, claim] of claims.entries()) {
-    if (isMirror) errors.forbidden("", "static pods do not support resource claims");
+    if (isMirror) errors.forbidden("[]", "static pods do not support resource claims");
     else validateClaim(claim, `${path}[${index}]`, names, errors);
   }
 }

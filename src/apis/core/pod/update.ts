@@ -87,7 +87,7 @@ function withOldParts(next: Part, old: Part): Part {
 /** Where a pod may run can be narrowed as long as it is not to be scheduled. */
 function takeOldPlacement(rest: Part, old: Part, errors: FieldErrors): void {
   if (!deepEqual(rest.nodeSelector, old.nodeSelector)) {
-    validateAddedLabels(rest.nodeSelector ?? {}, old.nodeSelector ?? {}, "spec.nodeSelector", errors);
+    validateAddedLabels(rest.nodeSelector, old.nodeSelector ?? {}, "spec.nodeSelector", errors);
     rest.nodeSelector = old.nodeSelector;
   }
   const [now, before] = [rest.affinity?.nodeAffinity, old.affinity?.nodeAffinity];
@@ -100,10 +100,10 @@ function takeOldPlacement(rest: Part, old: Part, errors: FieldErrors): void {
 
 const sameAffinity = (a: Part | undefined, b: Part | undefined): boolean => (a === undefined) === (b === undefined) && deepEqual(a, b);
 
-function validateAddedLabels(next: Part, old: Part, path: string, errors: FieldErrors): void {
-  const isKept = ([key, value]: [string, string]): boolean => Object.hasOwn(next, key) && next[key] === value;
+function validateAddedLabels(next: Part | undefined, old: Part, path: string, errors: FieldErrors): void {
+  const isKept = ([key, value]: [string, string]): boolean => next !== undefined && Object.hasOwn(next, key) && next[key] === value;
   if (Object.entries<string>(old).every(isKept)) return;
-  const shown = Object.fromEntries(Object.entries(next).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const shown = next === undefined ? null : Object.fromEntries(Object.entries(next).sort(([a], [b]) => (a < b ? -1 : 1)));
   errors.invalid(path, shown, "only additions to spec.nodeSelector are allowed (no mutations or deletions)");
 }
 
