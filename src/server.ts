@@ -142,7 +142,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
     endpoints: resourceEndpoints({ watches, clock, access, identity }),
     routes: [
       ...healthRoutes(storage, state, options, metrics.health),
-      ...documentRoutes({ catalog, gates }, address),
+      ...documentRoutes({ catalog, gates, serverAddress: address, issuer: identity.routes }),
       ...identity.routes,
       { path: "/metrics", handler: metrics.handler },
       { path: "/metrics/slis", handler: metrics.sliHandler },

@@ -37,24 +37,34 @@ export function healthRoutes(
   });
 }
 
-export function documentRoutes({ catalog, gates }: Pick<RegistryContext, "catalog" | "gates">, serverAddress: () => string): PathRoute[] {
+export interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {
+  readonly serverAddress: () => string;
+  /** Of the documents for relying parties; none where there is no issuer. */
+  readonly issuer: readonly PathRoute[];
+}
+
+export function documentRoutes({ catalog, gates, serverAddress, issuer }: DocumentNeeds): PathRoute[] {
   const discovery = createDiscovery({
     catalog,
     serverAddress,
     paths: [
-      "/.well-known/openid-configuration",
+      ...issuer.map(({ path }) => path).filter((path) => !path.endsWith("/")),
       "/healthz",
       "/livez",
       "/metrics",
       "/metrics/slis",
       "/openapi/v2",
       "/openapi/v3",
-      "/openid/v1/jwks",
       "/readyz",
       "/version",
     ],
   });
-  const openApi = createOpenApi({ catalog, cbor: gates.enabled("CBORServingAndStorage"), enums: gates.enabled("OpenAPIEnums") });
+  const openApi = createOpenApi({
+    catalog,
+    cbor: gates.enabled("CBORServingAndStorage"),
+    enums: gates.enabled("OpenAPIEnums"),
+    issuer: issuer.length > 0,
+  });
   return [
     { path: "/", handler: discovery.root },
     { path: "/api", handler: discovery.api },

@@ -344,3 +344,29 @@ test("a build that fails is tried again", async () => {
   await assert.rejects(ask(shaky.v3, { path }), { message: "not now" });
   assert.equal((await ask(shaky.v3, { path })).status, 200);
 });
+
+test("the documents for relying parties are spoken of where they are served", async () => {
+  const names = [".well-known/openid-configuration", "openid/v1/jwks"];
+  const index = (await getJson("/openapi/v3")).paths;
+  assert.deepEqual(
+    names.filter((name) => Object.hasOwn(index, name)),
+    [],
+  );
+  const withIssuer = createOpenApi({ catalog: builtinCatalog(), issuer: true, loadDescriptions: async () => descriptions });
+  const ofIssuer = async (path: string) => JSON.parse((await ask(path === "/openapi/v2" ? withIssuer.v2 : withIssuer.v3, { path })).body.toString());
+  const { paths } = await ofIssuer("/openapi/v3");
+  assert.ok(names.every((name) => Object.hasOwn(paths, name)));
+  const { paths: inV3, components } = await ofIssuer("/openapi/v3/openid/v1/jwks");
+  assert.deepEqual(Object.keys(components), ["securitySchemes"]);
+  assert.deepEqual(inV3["/openid/v1/jwks/"].get, {
+    tags: ["openid"],
+    description: "get service account issuer OpenID JSON Web Key Set (contains public token verification keys)",
+    operationId: "getServiceAccountIssuerOpenIDKeyset",
+    responses: {
+      200: { description: "OK", content: { "application/jwk-set+json": { schema: { type: "string" } } } },
+      401: { description: "Unauthorized" },
+    },
+  });
+  const inV2 = (await ofIssuer("/openapi/v2")).paths["/.well-known/openid-configuration/"].get;
+  assert.deepEqual([inV2.tags, inV2.consumes, inV2.produces], [["WellKnown"], undefined, ["application/json"]]);
+});

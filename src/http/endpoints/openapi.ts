@@ -19,6 +19,8 @@ export interface OpenApiDependencies {
   readonly cbor?: boolean;
   /** Whether fields say which values they accept; by default they do. */
   readonly enums?: boolean;
+  /** Whether there are documents for those who check service account tokens; by default there are none. */
+  readonly issuer?: boolean;
   /** Texts for the documents; by default those of the installed client. */
   readonly loadDescriptions?: () => Promise<Descriptions>;
 }
@@ -60,9 +62,10 @@ const documentBytesMax = 32 * 1024 * 1024;
 
 const expand = promisify(gunzip);
 
-export function createOpenApi({ catalog, cbor = false, enums = true, loadDescriptions: load = loadDescriptions }: OpenApiDependencies): OpenApi {
+export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
+  const { catalog, cbor = false, enums = true, issuer = false, loadDescriptions: load = loadDescriptions } = dependencies;
   const documents = createDocumentCache(documentBytesMax);
-  const settings = { release: apiRelease.gitVersion, cbor, enums };
+  const settings = { release: apiRelease.gitVersion, cbor, enums, issuer };
   const texts = shared(load);
   let current: Surface | undefined;
 
@@ -150,9 +153,9 @@ function shared<T extends object>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
-function surfaceOf(catalog: Catalog, settings: Pick<DocumentSource, "release" | "cbor" | "enums">): Surface {
+function surfaceOf(catalog: Catalog, settings: Pick<DocumentSource, "release" | "cbor" | "enums" | "issuer">): Surface {
   const groups = servedGroups(catalog.definitions());
-  const parts = new Map(partsOf(groups).map((part) => [part.name, { part, hash: partHash(part, settings) }]));
+  const parts = new Map(partsOf(groups, settings).map((part) => [part.name, { part, hash: partHash(part, settings) }]));
   return { generation: catalog.generation, groups, parts, hash: joinedHash([...parts.values()].map(({ hash }) => hash)), changedAt: Date.now() };
 }
 

@@ -21,6 +21,8 @@ export interface DocumentSource extends PathOptions {
   readonly enums: boolean;
   /** `v1.36.0` */
   readonly release: string;
+  /** Whether the documents for relying parties are served. */
+  readonly issuer: boolean;
 }
 
 /** How long a document may be worked on before others get their turn. */
@@ -43,7 +45,7 @@ export interface Part {
   paths(options: PathOptions): PathItem[];
 }
 
-export function partsOf(groups: readonly ServedGroup[]): Part[] {
+export function partsOf(groups: readonly ServedGroup[], { issuer }: Pick<DocumentSource, "issuer">): Part[] {
   const versions = groups.flatMap(({ group, versions }) =>
     versions.map((version) => ({
       name: group === "" ? `api/${version.version}` : `apis/${group}/${version.version}`,
@@ -54,7 +56,7 @@ export function partsOf(groups: readonly ServedGroup[]): Part[] {
     })),
   );
   return [
-    ...topPaths(groups).map(([name, item]) => ({ name, resources: [], custom: false, groupVersion: undefined, paths: () => [item] })),
+    ...topPaths(groups, issuer).map(([name, item]) => ({ name, resources: [], custom: false, groupVersion: undefined, paths: () => [item] })),
     ...versions,
   ];
 }
@@ -68,14 +70,14 @@ export async function encodeV3(part: Part, source: DocumentSource, encoding: Enc
   const render = (item: PathItem): Json => renderPathV3(item, rendering);
   if (encoding === "json") {
     const { paths, schemas } = await encodePieces(part.paths(source), render, definitions, { path: jsonEntry, definition: jsonEntry });
-    const components = jsonObject([jsonMember("schemas", jsonObject(schemas)), ...jsonMembers(tail)]);
+    const components = jsonObject([...(schemas.length > 0 ? [jsonMember("schemas", jsonObject(schemas))] : []), ...jsonMembers(tail)]);
     return Buffer.concat(jsonObject([...jsonMembers(head), jsonMember("paths", jsonObject(paths)), jsonMember("components", components)]));
   }
   const { paths, schemas } = await encodePieces(part.paths(source), render, definitions, {
     path: (name, value) => encodeEntry(documentV3.path, pathItemV3, name, value),
     definition: (name, value) => encodeEntry(documentV3.schema, schemaV3, name, value),
   });
-  const components = [...messageField(documentV3.schemas, schemas), encodeMessage(componentsTailV3, tail)];
+  const components = [...(schemas.length > 0 ? messageField(documentV3.schemas, schemas) : []), encodeMessage(componentsTailV3, tail)];
   return Buffer.concat([
     encodeMessage(documentHeadV3, head),
     ...messageField(documentV3.paths, paths),
@@ -88,7 +90,7 @@ export async function encodeV2(groups: readonly ServedGroup[], source: DocumentS
   const definitions = collectDefinitions(openApiV2, source);
   const rendering = { definitions, descriptions: source.descriptions };
   const shared = sharedParameters();
-  const items = partsOf(groups).flatMap((part) => part.paths(source));
+  const items = partsOf(groups, source).flatMap((part) => part.paths(source));
   const render = (item: PathItem): Json => renderPathV2(item, rendering, shared.share);
   const head = { swagger: "2.0", info: { title: "Kubernetes", version: source.release } };
   const tail = { securityDefinitions: { BearerToken: bearerToken }, security: [{ BearerToken: [] }] };

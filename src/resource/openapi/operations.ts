@@ -61,8 +61,11 @@ function operationNames(group: string, version: string): { title: string; tag: s
   return { title: capitalize(camel) + capitalize(version), tag: `${camel}_${version}` };
 }
 
-/** The paths above those of group versions: discovery of versions and groups, and `/version`. By the name of their document. */
-export function topPaths(groups: readonly ServedGroup[]): [document: string, item: PathItem][] {
+/**
+ * The paths above those of group versions: discovery of versions and groups, `/version`, and what others check tokens by. By the name of their document.
+ * @param issuer whether the latter are served
+ */
+export function topPaths(groups: readonly ServedGroup[], issuer: boolean): [document: string, item: PathItem][] {
   return groups
     .filter(({ versions }) => versions.some(({ resources }) => resources.some(({ definition }) => !definition.custom)))
     .flatMap(({ group }): [string, PathItem][] => {
@@ -77,8 +80,30 @@ export function topPaths(groups: readonly ServedGroup[]): [document: string, ite
         "version",
         plainGet("/version/", "getCodeVersion", "get the version information for this server", "version", versionInfo, ["application/json"]),
       ],
+      ...(issuer ? issuerPaths : []),
     ]);
 }
+
+const issuerPaths: readonly [document: string, item: PathItem][] = [
+  [
+    ".well-known/openid-configuration",
+    textGet(
+      "/.well-known/openid-configuration/",
+      "getServiceAccountIssuerOpenIDConfiguration",
+      "get service account issuer OpenID configuration, also known as the 'OIDC discovery doc'",
+      { tag: "WellKnown", produces: "application/json" },
+    ),
+  ],
+  [
+    "openid/v1/jwks",
+    textGet(
+      "/openid/v1/jwks/",
+      "getServiceAccountIssuerOpenIDKeyset",
+      "get service account issuer OpenID JSON Web Key Set (contains public token verification keys)",
+      { tag: "openid", produces: "application/jwk-set+json" },
+    ),
+  ],
+];
 
 const versionInfo = "io.k8s.apimachinery.pkg.version.Info";
 
@@ -102,6 +127,12 @@ function plainGet(path: string, id: string, description: string, tag: string, co
     produces,
   };
   return { path, operations: [operation] };
+}
+
+/** What upstream says nothing of but that it is a text. */
+function textGet(path: string, id: string, description: string, { tag, produces }: { tag: string; produces: string }): PathItem {
+  const { operations } = plainGet(path, id, description, tag, "text", [produces]);
+  return { path, operations: operations.map((operation) => ({ ...operation, consumes: [] })) };
 }
 
 function resourcePaths(served: ServedResource, scope: Scope): PathItem[] {

@@ -92,7 +92,7 @@ function operationV2(operation: Operation, parameters: readonly Parameter[], ren
   ];
   return {
     description: operation.description,
-    consumes: operation.consumes,
+    ...(operation.consumes.length > 0 && { consumes: operation.consumes }),
     produces: operation.produces,
     schemes: ["https"],
     tags: operation.tags,
