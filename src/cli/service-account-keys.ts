@@ -1,6 +1,6 @@
 /** The keys of service account tokens, read from the files of the flags or made once and kept. Source: access-control §5.2. */
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
   distinctKeys,
@@ -10,6 +10,7 @@ import {
   readSigningKey,
   type SigningKey,
 } from "../authentication/service-account/keys.ts";
+import { readBoundedFile } from "../lib/bounded-file/bounded-file.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import type { ServerOptions } from "../options.ts";
 import { writeWhole } from "./certificates.ts";
@@ -56,7 +57,7 @@ function pemOf(key: KeyObject): string {
 
 async function readKept(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, "utf8");
+    return (await readBoundedFile(file)).toString();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

@@ -1,6 +1,7 @@
 /** Upstream's complaints about what is to be shown of metrics. Source: component-base's metrics/api/v1. */
-import { readFile } from "node:fs/promises";
+
 import { FieldErrors } from "../api/field-errors.ts";
+import { readBoundedFile } from "../lib/bounded-file/bounded-file.ts";
 import { decodeYaml, YamlError } from "../lib/yaml/decode.ts";
 import type { MetricsOptions } from "./contract.ts";
 import { currentRelease } from "./life-cycle.ts";
@@ -51,7 +52,7 @@ async function readManifest(path: string, errors: FieldErrors): Promise<Map<stri
   };
   let bytes: Buffer;
   try {
-    bytes = await readFile(path);
+    bytes = await readBoundedFile(path);
   } catch (error) {
     return refuse(`failed to read allow list manifest: ${(error as Error).message}`);
   }

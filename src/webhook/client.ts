@@ -1,11 +1,11 @@
 /** Calls a webhook over HTTP/1.1, with connections that are kept. Source: client-go's rest client, as k8s.io/apiserver's util/webhook uses it. */
-import { readFile } from "node:fs/promises";
 import type { Agent, IncomingMessage } from "node:http";
 import https from "node:https";
 import type net from "node:net";
 import { createSecureContext } from "node:tls";
 import type { Clock } from "../api/clock.ts";
 import { systemClock } from "../api/clock.ts";
+import { readBoundedFile } from "../lib/bounded-file/bounded-file.ts";
 import { formatDuration } from "../lib/duration/duration.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { retryAfterSeconds } from "./answer.ts";
@@ -289,7 +289,7 @@ function tokenReader({ token, tokenFile }: WebhookEndpoint, clock: Clock): () =>
 
 async function readToken(file: string, last: string | undefined): Promise<string> {
   try {
-    const text = (await readFile(file, "utf8")).trim();
+    const text = (await readBoundedFile(file)).toString().trim();
     if (text === "" && last === undefined) throw new WebhookError("connect", `read empty token from file ${quoteGo(file)}`);
     return text === "" ? (last as string) : text;
   } catch (error) {

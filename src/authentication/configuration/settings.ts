@@ -1,8 +1,9 @@
 /** What the options say of tokens of identity providers and of nobody in particular, checked at the start. Source: access-control §5.2. */
-import { readFile } from "node:fs/promises";
+
 import { aggregated, ConfigurationError } from "../../api/configuration-file.ts";
 import type { FeatureGates } from "../../api/feature-gates.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
+import { readBoundedFile } from "../../lib/bounded-file/bounded-file.ts";
 import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
 import { signingAlgorithms } from "../oidc/jwt-authenticators.ts";
 import { type AnonymousConfiguration, type AuthenticationConfiguration, readAuthenticationConfiguration } from "./configuration.ts";
@@ -61,7 +62,7 @@ const cannotLoad = (file: string, why: string | undefined): string =>
 
 async function readContent(file: string): Promise<Buffer> {
   try {
-    return await readFile(file);
+    return await readBoundedFile(file);
   } catch (error) {
     throw new Error(cannotLoad(file, fileProblem(error, file)), { cause: error });
   }

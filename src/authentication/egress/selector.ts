@@ -1,6 +1,6 @@
 /** `--egress-selector-config-file`: how issuers are reached that name a type of egress. Source: access-control §5.2; apiserver's egressselector. */
-import { readFile } from "node:fs/promises";
 import net from "node:net";
+import { readBoundedFile } from "../../lib/bounded-file/bounded-file.ts";
 import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
 import type { Dial } from "../oidc/document-client.ts";
 import { type EgressSelection, readEgressSelections } from "./configuration.ts";
@@ -27,7 +27,7 @@ export async function openEgressSelector(file: string | undefined): Promise<Egre
 
 async function readSelector(file: string): Promise<Buffer> {
   try {
-    return await readFile(file);
+    return await readBoundedFile(file);
   } catch (error) {
     const problem = fileProblem(error, file);
     if (problem?.startsWith("open ") === true && problem.endsWith("no such file or directory"))
@@ -54,9 +54,9 @@ async function tcpProxy({ url = "", tlsConfig }: { url?: string; tlsConfig?: Non
     url: address,
     ...(tlsConfig && {
       tls: {
-        cert: await readFile(clientCert),
-        key: await readFile(clientKey),
-        ...(caBundle !== "" && { ca: await readFile(caBundle) }),
+        cert: await readBoundedFile(clientCert),
+        key: await readBoundedFile(clientKey),
+        ...(caBundle !== "" && { ca: await readBoundedFile(caBundle) }),
         ...(tlsServerName !== "" && { servername: tlsServerName }),
       },
     }),

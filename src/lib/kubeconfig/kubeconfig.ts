@@ -1,6 +1,7 @@
 /** Kubeconfig files: who servers are, and who we are to them. Source: client-go's tools/clientcmd: its rules and texts. */
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { readBoundedFile } from "../bounded-file/bounded-file.ts";
 import { goKindOf, JsonSyntaxError, parseJson, TypeMetaError, typeMetaOf } from "../json/parse.ts";
 import { quoteGo } from "../json/quote.ts";
 import { decodeYaml, YamlError } from "../yaml/decode.ts";
@@ -80,7 +81,7 @@ async function exists(file: string): Promise<boolean> {
 
 async function read(file: string): Promise<Buffer> {
   try {
-    return await readFile(file);
+    return await readBoundedFile(file);
   } catch (error) {
     const problem = fileProblem(error, file);
     if (problem === undefined) throw error;
@@ -256,7 +257,7 @@ export async function contentOfFile(file: string): Promise<string | undefined> {
 /** What a file holds that the user named. @throws Error in upstream's words: `open /x: no such file or directory` */
 export async function readGiven(file: string): Promise<Buffer> {
   try {
-    return await readFile(file);
+    return await readBoundedFile(file);
   } catch (error) {
     throw new Error(fileProblem(error, file) ?? "", { cause: error });
   }

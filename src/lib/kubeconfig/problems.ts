@@ -1,5 +1,5 @@
 /** What contradicts itself in a kubeconfig, or cannot be read. Source: client-go's tools/clientcmd/validation.go. */
-import { readFile } from "node:fs/promises";
+import { readBoundedFile } from "../bounded-file/bounded-file.ts";
 import { joinErrors, quoteGo } from "../json/quote.ts";
 import { type ClusterConfig, type ExecConfig, fileProblem, type UserConfig } from "./kubeconfig.ts";
 
@@ -42,7 +42,7 @@ export async function clusterProblems(name: string, cluster: ClusterConfig): Pro
 
 async function unreadable(file: string): Promise<string | undefined> {
   try {
-    await readFile(file);
+    await readBoundedFile(file);
     return undefined;
   } catch (error) {
     const problem = fileProblem(error, file);

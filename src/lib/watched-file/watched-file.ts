@@ -1,8 +1,8 @@
 /** Follows the content of one file. Source: access-control §5.3 and §8: on change, and every 60 s. */
 import { createHash } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { readBoundedFile } from "../bounded-file/bounded-file.ts";
 
 export interface WatchedFileOptions {
   /** What has been read of it already, which is not told again. Undefined: whatever is read first is told. */
@@ -13,7 +13,7 @@ export interface WatchedFileOptions {
   onContent(content: Buffer): void;
   /** The file is not there, cannot be read or is too long: told whenever it is looked at. The content told last stays the last one. */
   onError(error: Error): void;
-  /** Longer files are an error. */
+  /** Longer files are an error; undefined: as for any file. */
   readonly bytesMax?: number;
 }
 
@@ -24,14 +24,13 @@ export interface WatchedFile {
 const pollMs = 60_000;
 /** New content must stand so long, so that what is being written is most likely not read as the whole. */
 const settleMs = 100;
-const bytesMaxDefault = 4 * 2 ** 20;
 
 /**
  * The directory is watched, not the file, because files are replaced by renaming, and mounted ones by a link that is turned. Where the system
  * cannot watch, the polls remain.
  */
 export function watchFile(path: string, options: WatchedFileOptions): WatchedFile {
-  const { after, onContent, onError, bytesMax = bytesMaxDefault } = options;
+  const { after, onContent, onError, bytesMax } = options;
   let told = options.known && hashOf(options.known);
   let unsettled: string | undefined;
   let watcher: FSWatcher | undefined;
@@ -60,7 +59,7 @@ export function watchFile(path: string, options: WatchedFileOptions): WatchedFil
   function look(): void {
     if (reading) return lookSoon();
     reading = true;
-    readBounded(path, bytesMax).then(
+    readBoundedFile(path, { ...(bytesMax !== undefined && { bytesMax }), waitMs: 0 }).then(
       (content) => done(() => compare(content)),
       (error: Error) => done(() => fail(error)),
     );
@@ -111,22 +110,6 @@ function watchDirectory(path: string, onChange: () => void): FSWatcher | undefin
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return undefined;
-  }
-}
-
-async function readBounded(path: string, bytesMax: number): Promise<Buffer> {
-  const file: FileHandle = await open(path, "r");
-  try {
-    const pieces: Buffer[] = [];
-    for (let length = 0; ; ) {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(64 * 1024));
-      if (bytesRead === 0) return Buffer.concat(pieces);
-      length += bytesRead;
-      if (length > bytesMax) throw new Error(`read ${path}: more than ${bytesMax} bytes`);
-      pieces.push(buffer.subarray(0, bytesRead));
-    }
-  } finally {
-    await file.close();
   }
 }
 
