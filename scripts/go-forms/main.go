@@ -1,4 +1,4 @@
-// How upstream's internal types of a pod's spec, of flow control and of devices are written when a message shows them: for each type its fields in order, each
+// How upstream's internal types of a pod's spec, of volumes, networks, flow control and devices are written when a message shows them: for each type its fields in order, each
 // `GoName jsonName kind`; `^` before a name says that it stands one struct further out. Kinds: what an absent value is written as (`""`, `0`,
 // `false`, `null`), `*` pointers, `[]` lists and `map` maps of a kind, `omit` what is left out, `meta…` what has JSON names of its own, or a type.
 //
@@ -14,11 +14,15 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	resourcev1beta2 "k8s.io/api/resource/v1beta2"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/kubernetes/pkg/apis/core"
 	"k8s.io/kubernetes/pkg/apis/flowcontrol"
+	"k8s.io/kubernetes/pkg/apis/networking"
 	"k8s.io/kubernetes/pkg/apis/resource"
+	"k8s.io/kubernetes/pkg/apis/storage"
 )
 
 var types = map[string][]string{}
@@ -121,6 +125,9 @@ func main() {
 	walk(reflect.TypeOf(core.Container{}), reflect.TypeOf(v1.Container{}))
 	walk(reflect.TypeOf(core.PersistentVolumeSource{}), reflect.TypeOf(v1.PersistentVolumeSource{}))
 	walk(reflect.TypeOf(core.VolumeNodeAffinity{}), reflect.TypeOf(v1.VolumeNodeAffinity{}))
+	walk(reflect.TypeOf(storage.VolumeAttachmentSpec{}), reflect.TypeOf(storagev1.VolumeAttachmentSpec{}))
+	walk(reflect.TypeOf(storage.CSINodeDriver{}), reflect.TypeOf(storagev1.CSINodeDriver{}))
+	walk(reflect.TypeOf(networking.ParentReference{}), reflect.TypeOf(networkingv1.ParentReference{}))
 	walk(reflect.TypeOf(flowcontrol.FlowSchemaSpec{}), reflect.TypeOf(flowcontrolv1.FlowSchemaSpec{}))
 	walk(reflect.TypeOf(flowcontrol.PriorityLevelConfigurationSpec{}), reflect.TypeOf(flowcontrolv1.PriorityLevelConfigurationSpec{}))
 	walk(reflect.TypeOf(resource.ResourceClaimSpec{}), reflect.TypeOf(resourcev1.ResourceClaimSpec{}))

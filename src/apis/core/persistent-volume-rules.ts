@@ -112,7 +112,7 @@ function checkClasses(spec: Part, path: string, { inline = false }: VolumeRules,
       errors.forbidden(at, "may not specify volumeMode other than Filesystem in the context of inline volumes");
     }
   }
-  if (typeof attributes !== "string") return;
+  if (inline || typeof attributes !== "string") return; // Upstream does not look at them in other objects.
   const at = `${path}.volumeAttributesClassName`;
   if (attributes === "") errors.required(at, "an empty string is disallowed");
   else addInvalid(errors, at, attributes, dnsSubdomainProblems(attributes));

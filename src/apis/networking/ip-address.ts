@@ -3,6 +3,7 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import { ipProblems } from "../../api/validation/ip.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
+import { goForm } from "../../resource/go-form.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable, type Part, selectable } from "../fields.ts";
 import { requireSegment } from "./reference.ts";
@@ -17,19 +18,14 @@ export const ipAddress = strategy({
     validateMetaAgain(next.metadata, { namespaced: false, validateName: ipProblems }, errors);
     validateParent(next.spec?.parentRef, "spec.parentRef", errors);
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
-    checkImmutable(goForm(next.spec?.parentRef), goForm(old.spec?.parentRef), "spec.parentRef", errors);
+    checkImmutable(shown(next.spec?.parentRef), shown(old.spec?.parentRef), "spec.parentRef", errors);
   },
   selectableFields: Object.fromEntries(
     ["group", "resource", "namespace", "name"].map((field) => [`spec.parentRef.${field}`, selectable(`spec.parentRef.${field}`)]),
   ),
 });
 
-/** As upstream's messages show it. */
-function goForm(parent: Part | undefined): Part | null {
-  if (parent === undefined) return null;
-  const { group = "", resource = "", namespace = "", name = "" } = parent;
-  return { Group: group, Resource: resource, Namespace: namespace, Name: name };
-}
+const shown = (parent: Part | undefined): Part | null => (parent === undefined ? null : goForm("ParentReference", parent));
 
 function validateParent(parent: Part | undefined, path: string, errors: FieldErrors): void {
   if (parent === undefined) return errors.required(path);

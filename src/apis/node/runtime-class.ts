@@ -3,9 +3,12 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateLabels, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { goForm } from "../../resource/go-form.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { nodeLabelAdvice } from "../deprecated-node-labels.ts";
-import { checkImmutable } from "../fields.ts";
+import { nodeLabelDeprecation } from "../core/pod/node-labels.ts";
+import { validateResources } from "../core/pod/resources.ts";
+import { validateTolerations } from "../core/pod/tolerations.ts";
+import { checkImmutable, items, type Part } from "../fields.ts";
 
 export const runtimeClass = strategy({
   isolatesStatus: false,
@@ -18,15 +21,30 @@ export const runtimeClass = strategy({
     checkImmutable(next.handler ?? "", old.handler ?? "", "handler", errors);
   },
   warnings({ scheduling }) {
-    const advice = Object.keys(scheduling?.nodeSelector ?? {})
-      .sort()
-      .flatMap((key) => nodeLabelAdvice(key) ?? []);
-    return advice.map((text) => `scheduling.nodeSelector: ${text}`);
+    const keys = Object.keys(scheduling?.nodeSelector ?? {}).sort();
+    return keys.flatMap((key) => nodeLabelDeprecation(key) ?? []).map((text) => `scheduling.nodeSelector: ${text}`);
   },
 });
 
-function validate({ handler = "", scheduling }: KubeObject, errors: FieldErrors): void {
+/** Nothing that pods may have for what they had before. */
+const resourceRules = { indivisibleHugePages: false, claimNames: new Set<string>(), ofPod: false };
+
+function validate({ handler = "", overhead, scheduling }: KubeObject, errors: FieldErrors): void {
   if (handler === "") errors.required("handler");
   else addInvalid(errors, "handler", handler, dnsLabelProblems(handler));
-  if (scheduling?.nodeSelector !== undefined) validateLabels(scheduling.nodeSelector, "scheduling.nodeSelector", errors);
+  if (overhead !== undefined) validateResources({ limits: overhead.podFixed }, "overhead", resourceRules, errors);
+  if (scheduling === undefined) return;
+  validateLabels(scheduling.nodeSelector, "scheduling.nodeSelector", errors);
+  validateDistinctTolerations(items(scheduling.tolerations), "scheduling.tolerations", errors);
+}
+
+function validateDistinctTolerations(tolerations: readonly Part[], path: string, errors: FieldErrors): void {
+  validateTolerations(tolerations, path, { comparingTolerations: false }, errors);
+  const seen = new Set<string>();
+  for (const [index, toleration] of tolerations.entries()) {
+    const { key = "", operator = "", value = "", effect = "" } = toleration;
+    const identity = JSON.stringify([key, operator, value, effect]);
+    if (seen.has(identity)) errors.duplicate(`${path}[${index}]`, goForm("Toleration", toleration));
+    seen.add(identity);
+  }
 }

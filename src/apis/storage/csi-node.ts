@@ -4,6 +4,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { goForm } from "../../resource/go-form.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { checkNonNegative, items, type Part } from "../fields.ts";
 import { validateCsiDriverName } from "./driver-name.ts";
@@ -17,7 +18,7 @@ export const csiNode = strategy({
   validateUpdate(next, old, errors, { gates }) {
     validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
     validate(next, errors);
-    const form = gates.enabled("MutableCSINodeAllocatableCount") ? goFormOfFixed : goForm;
+    const form = gates.enabled("MutableCSINodeAllocatableCount") ? shownFixed : shown;
     for (const before of items(old.spec?.drivers)) {
       for (const driver of items(next.spec?.drivers)) {
         if (driver.name !== before.name || deepEqual(form(driver), form(before))) continue;
@@ -27,14 +28,9 @@ export const csiNode = strategy({
   },
 });
 
-/** As upstream's messages show it. */
-function goForm({ name = "", nodeID = "", topologyKeys, allocatable }: Part): Part {
-  const limits = allocatable === undefined ? null : { Count: allocatable.count ?? null };
-  return { Name: name, NodeID: nodeID, TopologyKeys: topologyKeys ?? null, Allocatable: limits };
-}
-
+const shown = (driver: Part): Part => goForm("CSINodeDriver", driver);
 /** All but how many volumes there may be, which changes. */
-const goFormOfFixed = (driver: Part): Part => ({ ...goForm(driver), Allocatable: null });
+const shownFixed = (driver: Part): Part => ({ ...shown(driver), Allocatable: null });
 
 function validate(object: KubeObject, errors: FieldErrors): void {
   const names = new Set<string>();

@@ -6,7 +6,7 @@ import { identical } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { compareQuantities, formatQuantity, parseQuantity, zeroQuantity } from "../../lib/quantity/quantity.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { nodeSelectorWarnings } from "../deprecated-node-labels.ts";
+import { nodeLabelDeprecation, warnOfNodeSelectorTerm } from "../core/pod/node-labels.ts";
 import { isSoundSelector, type SelectorRules, shownSelector, validateLabelSelector } from "../label-selector.ts";
 
 export const csiStorageCapacity = strategy({
@@ -22,7 +22,15 @@ export const csiStorageCapacity = strategy({
     const { storageClassName = "" } = next;
     if (storageClassName !== (old.storageClassName ?? "")) errors.invalid("storageClassName", storageClassName, "field is immutable");
   },
-  warnings: ({ nodeTopology }) => nodeSelectorWarnings(nodeTopology ?? {}, "nodeTopology"),
+  warnings({ nodeTopology = {} }) {
+    const warnings: string[] = [];
+    warnOfNodeSelectorTerm(nodeTopology, "nodeTopology", warnings);
+    for (const key of Object.keys(nodeTopology.matchLabels ?? {}).sort()) {
+      const text = nodeLabelDeprecation(key);
+      if (text !== undefined) warnings.push(`nodeTopology.matchLabels.${key}: ${text}`);
+    }
+    return warnings;
+  },
 });
 
 function validate({ nodeTopology, storageClassName = "", capacity }: KubeObject, rules: SelectorRules, errors: FieldErrors): void {

@@ -5,7 +5,7 @@ import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../a
 import { identical } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { nodeLabelAdvice } from "../deprecated-node-labels.ts";
+import { nodeLabelDeprecation } from "../core/pod/node-labels.ts";
 import { checkImmutable, items, type Part } from "../fields.ts";
 import { byName } from "../label-selector.ts";
 import { validateDriver, validateParameters } from "./parameters.ts";
@@ -31,7 +31,7 @@ export const storageClass = strategy({
     const warnings: string[] = [];
     for (const [index, term] of items(object.allowedTopologies).entries()) {
       for (const [at, { key = "" }] of items(term.matchLabelExpressions).entries()) {
-        const advice = nodeLabelAdvice(key);
+        const advice = nodeLabelDeprecation(key);
         if (advice !== undefined) warnings.push(`allowedTopologies[${index}].matchLabelExpressions[${at}].key: ${advice}`);
       }
     }

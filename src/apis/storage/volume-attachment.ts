@@ -4,8 +4,12 @@ import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { goForm } from "../../resource/go-form.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { keepMetaForStatus, type Part } from "../fields.ts";
+import { validateVolumeSpec } from "../core/persistent-volume-rules.ts";
+import { setHostPathDefaults } from "../core/pod-spec.ts";
+import { roundResources } from "../core/resource-list.ts";
+import { keepMetaForStatus, type Part, setAbsent } from "../fields.ts";
 import { validateCsiDriverName } from "./driver-name.ts";
 
 const metadataBytesMax = 256 * 1024;
@@ -13,6 +17,13 @@ const messageBytesMax = 1024;
 
 export const volumeAttachment = strategy({
   repeatsMetaRules: false,
+  setDefaults(object) {
+    const inline = object.spec?.source?.inlineVolumeSpec;
+    if (!inline) return;
+    roundResources(inline.capacity);
+    setHostPathDefaults(inline.hostPath);
+    if (inline.iscsi) setAbsent(inline.iscsi, { iscsiInterface: "default" });
+  },
   prepareForStatusUpdate: keepMetaForStatus,
   validate,
   validateUpdate,
@@ -22,13 +33,8 @@ export const volumeAttachment = strategy({
 function validateUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
   validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
   validate(next, errors);
-  if (!deepEqual(goForm(next.spec ?? {}), goForm(old.spec ?? {}))) errors.invalid("spec", goForm(next.spec ?? {}), "field is immutable");
-}
-
-/** As upstream's messages show it. */
-function goForm({ attacher = "", source = {}, nodeName = "" }: Part): Part {
-  const { persistentVolumeName = null, inlineVolumeSpec = null } = source;
-  return { Attacher: attacher, Source: { PersistentVolumeName: persistentVolumeName, InlineVolumeSpec: inlineVolumeSpec }, NodeName: nodeName };
+  const shown = (object: KubeObject): Part => goForm("VolumeAttachmentSpec", object.spec);
+  if (!deepEqual(shown(next), shown(old))) errors.invalid("spec", shown(next), "field is immutable");
 }
 
 function validate({ spec = {}, status = {} }: KubeObject, errors: FieldErrors): void {
@@ -45,6 +51,7 @@ function validateSource({ persistentVolumeName: name, inlineVolumeSpec: inline }
   const rule = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
   if (name === undefined && inline === undefined) errors.required("spec.source", rule);
   else if (name !== undefined && inline !== undefined) errors.forbidden("spec.source", rule);
+  else if (inline !== undefined) validateVolumeSpec(inline, "spec.source.inlineVolumeSpec", { name: "", inline: true }, errors);
   else if (name === "") errors.required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName");
 }
 
