@@ -58,4 +58,5 @@ export function keepMetaForStatus(next: KubeObject, old: KubeObject): void {
     if (metadata[field] === undefined) delete next.metadata[field];
     else Object.assign(next.metadata, { [field]: metadata[field] });
   }
+  delete next.metadata.selfLink;
 }

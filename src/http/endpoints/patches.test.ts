@@ -308,6 +308,16 @@ test("what a patch makes of an object's kind and version", () =>
     }
   }));
 
+test("JSON patches see what is always written, set or not", () =>
+  withRegistry(async (registry) => {
+    const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/n/roles";
+    await send(registry, `POST ${roles}`, { metadata: { name: "r" } });
+    assert.equal((await send(registry, `JSON ${roles}/r`, [{ op: "remove", path: "/rules" }])).status, 200);
+    assert.equal((await send(registry, `JSON ${roles}/r`, [{ op: "remove", path: "/metadata/finalizers" }])).status, 422);
+    const { message } = (await send(registry, `MERGE ${roles}/r`, { kind: 5 })).body;
+    assert.match(message, /\\"rules\\":null\}": couldn't get version/);
+  }));
+
 test("a refusal shows what the patch has made, with upstream's order of members", () =>
   withRegistry(async (registry) => {
     const { message } = (await send(registry, `MERGE ${deployments}/d`, { spec: { replicas: "x" } })).body;
@@ -349,6 +359,24 @@ for (const [path, patch, shown, why] of unfit) {
       assert.deepEqual([answer.status, answer.body.message], [422, ` "" is invalid: patch: Invalid value: "${shown}": ${why}`]);
     }));
 }
+
+test("a strategic merge patch of a schema within a definition", () =>
+  withRegistry(async (registry) => {
+    const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    const openAPIV3Schema = { type: "object", properties: { l: { type: "array", items: { type: "object", required: ["a"] } } } };
+    const names = { plural: "things", kind: "Thing", singular: "thing", listKind: "ThingList" };
+    const spec = {
+      group: "example.com",
+      scope: "Namespaced",
+      names,
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
+    };
+    assert.equal((await send(registry, `POST ${definitions}`, { metadata: { name: "things.example.com" }, spec })).status, 201);
+    const items = { required: [[null]] };
+    const patch = { spec: { versions: [{ schema: { openAPIV3Schema: { properties: { l: { items } } } } }] } };
+    const { message } = (await send(registry, `STRATEGIC ${definitions}/things.example.com`, patch)).body;
+    assert.match(message, /: json: cannot unmarshal array into Go struct field JSONSchemaProps\.required of type string$/);
+  }));
 
 const served = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml";
 const unknownBody = `the body of the request was in an unknown format - accepted media types include: ${served}`;

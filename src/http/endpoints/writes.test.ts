@@ -167,7 +167,7 @@ conversation("update: names, versions, uids", [
 ]);
 
 conversation("subresources that change their part of an object alone", [
-  [`POST ${pods}`, pod, 201],
+  [`POST ${pods}`, { ...pod, spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu: "2" } } }] } }, 201],
   [
     `MERGE ${pods}/p/ephemeralcontainers`,
     { spec: { ephemeralContainers: [{ name: "e", image: "i" }], nodeName: "n" } },

@@ -5,9 +5,10 @@
 import { DurationError, parseDuration } from "../../lib/duration/duration.ts";
 import { goTypeOf } from "../../lib/json/go-value.ts";
 import { goKindOf } from "../../lib/json/parse.ts";
-import { isObject } from "../../lib/json/values.ts";
+import { cloneJson, isObject } from "../../lib/json/values.ts";
 import { canonicalQuantity, QuantityError } from "../../lib/quantity/quantity.ts";
 import { Base64Error, canonicalizeBase64 } from "../../lib/schema/base64.ts";
+import { conform, DecodeError } from "../../lib/schema/decode.ts";
 import { type DecodeNode, goTypeName, type StructPlan, structPlan } from "../../lib/schema/decode-plan.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { canonicalizeMicroTime, canonicalizeTime, TimeError } from "../../lib/schema/time.ts";
@@ -37,7 +38,7 @@ function problemOf(value: unknown, node: DecodeNode): string | undefined {
     case "bytes":
       return bytesProblem(value);
     case "any":
-      return undefined;
+      return formProblem(value, node);
     case "string":
     case "bool":
     case "int32":
@@ -81,6 +82,19 @@ function bytesProblem(value: unknown): string | undefined {
     return undefined;
   } catch (error) {
     if (error instanceof Base64Error) return `error decoding from json: ${error.message}`;
+    throw error;
+  }
+}
+
+/** A schema, or what else may stand in its place, reads its JSON itself, and so knows of nothing around it. */
+function formProblem(value: unknown, node: DecodeNode): string | undefined {
+  const form = node.forms.find(({ kind }) => kind === "struct");
+  if (form === undefined || !isObject(value)) return undefined;
+  try {
+    conform(cloneJson(value), form.type as Struct);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DecodeError) return error.message;
     throw error;
   }
 }

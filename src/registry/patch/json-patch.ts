@@ -4,8 +4,10 @@ import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse
 import { quoteGo } from "../../lib/json/quote.ts";
 import { encodeOpened, openAll } from "../../lib/json-patch/describe.ts";
 import { applyJsonPatch, JsonPatchError, type JsonPatchOperation } from "../../lib/json-patch/json-patch.ts";
+import type { Struct } from "../../lib/schema/schema.ts";
 import type { FieldValidation } from "../contract.ts";
-import type { Patched, Patcher, PatchTarget } from "./contract.ts";
+import { asWritten } from "./as-written.ts";
+import type { Patched, Patcher } from "./contract.ts";
 import { readPatchJson } from "./read-patch.ts";
 
 const operationsMax = 10_000;
@@ -17,8 +19,9 @@ export function jsonPatcher(body: Buffer, fieldValidation: FieldValidation): Pat
     keepsType: false,
     apply(target): Patched {
       const { operations, problems } = readOperations(body, fieldValidation);
-      const document = applyOperations(target.current, operations);
-      return { document, problems, describe: () => describe(target, operations) };
+      const current = asWritten(target);
+      const document = applyOperations(current, operations);
+      return { document, problems, describe: () => describe(current, target.schema, operations) };
     },
   };
 }
@@ -33,7 +36,7 @@ function applyOperations(current: unknown, operations: readonly JsonPatchOperati
 }
 
 /** Custom resources are written with all keys sorted, before they are patched too. */
-function describe({ current, schema }: PatchTarget, operations: readonly JsonPatchOperation[]): string {
+function describe(current: unknown, schema: Struct, operations: readonly JsonPatchOperation[]): string {
   const opened = new Set<object>();
   if (schema.custom !== undefined) openAll(current, opened);
   return encodeOpened(applyOperations(current, operations, opened), opened);

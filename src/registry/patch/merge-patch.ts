@@ -5,6 +5,7 @@ import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse
 import { encodeMerged } from "../../lib/json-patch/describe.ts";
 import { applyMergePatch } from "../../lib/json-patch/merge-patch.ts";
 import type { FieldValidation } from "../contract.ts";
+import { asWritten } from "./as-written.ts";
 import type { Patched, Patcher } from "./contract.ts";
 import { readPatchJson } from "./read-patch.ts";
 
@@ -15,9 +16,10 @@ export function mergePatcher(body: Buffer, fieldValidation: FieldValidation): Pa
     keepsType: false,
     apply({ current, schema }): Patched {
       const { value, duplicates } = readPatch(body, fieldValidation);
-      const target = Array.isArray(value) ? undefined : current; // What is no object takes the document's place.
-      const document = applyMergePatch(target, value);
-      const describe = (): string => encodeMerged(target, value, schema.custom === undefined ? encodeAny : encodeSorted);
+      const isWhole = Array.isArray(value); // What is no object takes the document's place.
+      const document = applyMergePatch(isWhole ? undefined : current, value);
+      const encode = schema.custom === undefined ? encodeAny : encodeSorted;
+      const describe = (): string => encodeMerged(isWhole ? undefined : asWritten({ current, schema }), value, encode);
       return { document, problems: duplicates, describe };
     },
   };
