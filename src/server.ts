@@ -13,6 +13,7 @@ import type { ExpressionChecker } from "./apis/admissionregistration/expression-
 import type { RuleChecker } from "./apis/apiextensions/rule-checker.ts";
 import { openServiceAddresses } from "./apis/core/service-addresses.ts";
 import { builtinConversions, strategiesWith } from "./apis/index.ts";
+import type { SelectorChecker } from "./apis/resource/selector-checker.ts";
 import { openAudit } from "./audit/open-audit.ts";
 import { rbacEscalation } from "./authorization/rbac/escalation.ts";
 import { ensureBootState } from "./boot/boot-state.ts";
@@ -97,7 +98,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   closers.add(() => {
     for (const cache of installer.caches().values()) cache.close();
   });
-  const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, loadRuleChecker, loadExpressionChecker });
+  const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, loadRuleChecker, loadExpressionChecker, loadSelectorChecker });
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const metrics = openMetrics(settings.metrics, { audit: audit.counts, storage, installer, catalog, clock, gates });
   const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict: gates.enabled("StrictIPCIDRValidation") });
@@ -227,6 +228,10 @@ async function loadRuleChecker(): Promise<RuleChecker> {
 
 async function loadExpressionChecker(): Promise<ExpressionChecker> {
   return (await import("./server/policy-expressions.ts")).policyChecker;
+}
+
+async function loadSelectorChecker(): Promise<SelectorChecker> {
+  return (await import("./server/policy-expressions.ts")).deviceChecker;
 }
 
 async function openStorage(options: ServerOptions): Promise<Storage> {

@@ -48,11 +48,11 @@ import { serviceCidr } from "./networking/service-cidr.ts";
 import { runtimeClass } from "./node/runtime-class.ts";
 import { podDisruptionBudget } from "./policy/pod-disruption-budget.ts";
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/kinds.ts";
-import { resourceClaim, resourceClaimTemplate } from "./resource/resource-claim.ts";
+import { resourceKinds } from "./resource/kinds.ts";
+import type { LoadSelectorChecker } from "./resource/selector-checker.ts";
 import { podGroup } from "./scheduling/pod-group.ts";
 import { priorityClass } from "./scheduling/priority-class.ts";
 import { workload } from "./scheduling/workload.ts";
-import { resourceSlice, withGeneration } from "./small-kinds.ts";
 import { csiDriver } from "./storage/csi-driver.ts";
 import { csiNode } from "./storage/csi-node.ts";
 import { csiStorageCapacity } from "./storage/csi-storage-capacity.ts";
@@ -109,11 +109,7 @@ const special: Readonly<Record<string, Strategy>> = {
   "rbac.authorization.k8s.io/clusterroles": clusterRole,
   "rbac.authorization.k8s.io/rolebindings": roleBinding,
   "rbac.authorization.k8s.io/roles": role,
-  "resource.k8s.io/deviceclasses": withGeneration,
-  "resource.k8s.io/devicetaintrules": withGeneration,
-  "resource.k8s.io/resourceclaims": resourceClaim,
-  "resource.k8s.io/resourceclaimtemplates": resourceClaimTemplate,
-  "resource.k8s.io/resourceslices": resourceSlice,
+  ...resourceKinds(undefined),
   "scheduling.k8s.io/podgroups": podGroup,
   "scheduling.k8s.io/priorityclasses": priorityClass,
   "scheduling.k8s.io/workloads": workload,
@@ -150,11 +146,14 @@ export interface StrategyOptions {
   readonly loadRuleChecker?: () => Promise<RuleChecker>;
   /** Of what compiles expressions of webhooks and policies; without it they are taken as they are. */
   readonly loadExpressionChecker?: LoadExpressionChecker;
+  /** The same of expressions that select devices. */
+  readonly loadSelectorChecker?: LoadSelectorChecker;
 }
 
 /** The same strategies as one server wants them. */
 export function strategiesWith(options: StrategyOptions): Readonly<Record<string, Strategy>> {
-  const kinds = withColumns({ ...special, ...admissionKinds(options.loadExpressionChecker) }, columnsByResource);
+  const compiling = { ...admissionKinds(options.loadExpressionChecker), ...resourceKinds(options.loadSelectorChecker) };
+  const kinds = withColumns({ ...special, ...compiling }, columnsByResource);
   const expiring = Object.entries(kinds)
     .filter(([, { ttlSeconds }]) => ttlSeconds !== undefined)
     .map(([key, kind]) => [key, strategy({ ...kind, ttlSeconds: options.eventTtlSeconds })]);

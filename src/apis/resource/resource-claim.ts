@@ -1,26 +1,100 @@
 /**
  * ResourceClaim and its template: what is claimed never changes, and access to devices that others use is for namespaces with the label for it.
- * Source: upstream's registry/resource, AuthorizedForAdmin.
+ * Source: upstream's resource validation, and its registry/resource.
  */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import type { StrategyContext } from "../../resource/contract.ts";
+import { validateAnnotations, validateLabels, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import type { Strategy, StrategyContext } from "../../resource/contract.ts";
+import { equalGoForms } from "../../resource/go-equality.ts";
+import { goForm } from "../../resource/go-form.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { checkImmutable, items, type Part } from "../fields.ts";
+import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
+import { metadataInGo } from "../go-metadata.ts";
+import { type ClaimRules, setClaimSpecDefaults, validateClaimSpec } from "./claim-spec.ts";
+import { dropDeallocated, validateClaimStatus } from "./claim-status.ts";
+import type { LoadSelectorChecker } from "./selector-checker.ts";
 
-export const resourceClaim = strategy({
-  validate: (object, errors, context) => checkRequests(object, object.spec, errors, context),
-  validateUpdate: (next, old, errors) => checkImmutable(next.spec, old.spec, "spec", errors),
-  validateStatusUpdate(next, old, errors, context) {
-    const index = grantedAt(next);
-    if (index >= 0 && grantedAt(old) < 0) return checkLabel(next, `status.allocation.devices.results[${index}].adminAccess`, errors, context);
-  },
-});
+const metaRules = { namespaced: true, validateName: dnsSubdomainProblems };
 
-export const resourceClaimTemplate = strategy({
-  validate: (object, errors, context) => checkRequests(object, object.spec?.spec, errors, context),
-  validateUpdate: (next, old, errors) => checkImmutable(next.spec, old.spec, "spec", errors),
-});
+export function resourceClaimWith(load: LoadSelectorChecker | undefined): Strategy {
+  return strategy({
+    repeatsMetaRules: false,
+    setDefaults: (object) => setClaimSpecDefaults(struct(object, "spec")),
+    async validate(object, errors, context) {
+      const rules = await claimRules(load, context);
+      await checkRequests(object, object.spec, errors, context);
+      validateClaimSpec(object.spec ?? {}, rules, "spec", errors);
+    },
+    validateUpdate(next, old, errors) {
+      validateMetaAgain(next.metadata, metaRules, errors);
+      validateMetaChangesAgain(next.metadata, old.metadata, errors);
+      checkUnchanged("ResourceClaimSpec", next, old, errors);
+    },
+    prepareForStatusUpdate(next, old) {
+      keepMetaForStatus(next, old);
+      dropDeallocated(next, old);
+    },
+    async validateStatusUpdate(next, old, errors, context) {
+      const index = grantedAt(next);
+      if (index >= 0 && grantedAt(old) < 0) await checkLabel(next, `status.allocation.devices.results[${index}].adminAccess`, errors, context);
+      validateMetaChangesAgain(next.metadata, old.metadata, errors);
+      validateClaimStatus(next, old, errors);
+    },
+  });
+}
+
+export function resourceClaimTemplateWith(load: LoadSelectorChecker | undefined): Strategy {
+  const validate = async ({ spec = {} }: KubeObject, errors: FieldErrors, context: StrategyContext): Promise<void> => {
+    const rules = await claimRules(load, context);
+    validateTemplateMeta(spec.metadata ?? {}, "spec.metadata", errors);
+    validateClaimSpec(spec.spec ?? {}, rules, "spec.spec", errors);
+  };
+  return strategy({
+    repeatsMetaRules: false,
+    setDefaults: (object) => setClaimSpecDefaults(struct(struct(object, "spec"), "spec")),
+    async validate(object, errors, context) {
+      await checkRequests(object, object.spec?.spec, errors, context);
+      await validate(object, errors, context);
+    },
+    async validateUpdate(next, old, errors, context) {
+      validateMetaAgain(next.metadata, metaRules, errors);
+      await validate(next, errors, context);
+      validateMetaChangesAgain(next.metadata, old.metadata, errors);
+      checkUnchanged("ResourceClaimTemplateSpec", next, old, errors);
+    },
+  });
+}
+
+async function claimRules(load: LoadSelectorChecker | undefined, { gates }: StrategyContext): Promise<ClaimRules> {
+  const isShared = gates.enabled("DRAConsumableCapacity");
+  return { checker: await load?.(), isStored: false, hasMultipleAllocations: isShared, hasDistinct: isShared };
+}
+
+function checkUnchanged(type: string, next: KubeObject, old: KubeObject, errors: FieldErrors): void {
+  const shown = inGo(type, next.spec);
+  if (!equalGoForms(shown, inGo(type, old.spec))) errors.invalid("spec", shown, "field is immutable");
+}
+
+/** Metadata stands around a template's claim in Go, without a name of its own. */
+function inGo(type: string, spec: Part = {}): Part {
+  return { ...(type === "ResourceClaimTemplateSpec" && metadataInGo(spec.metadata)), ...goForm(type, spec) };
+}
+
+/** Of what is made from the template only these can be said. */
+function validateTemplateMeta(metadata: Part, path: string, errors: FieldErrors): void {
+  validateAnnotations(metadata.annotations, `${path}.annotations`, errors);
+  validateLabels(metadata.labels, `${path}.labels`, errors);
+  for (const field of templateFields) if (isSet(metadata[field])) errors.forbidden(`${path}.${field === "uid" ? "uID" : field}`, "cannot be set"); // As Go lowers the first letter of a name.
+}
+
+const templateFields = [
+  ...["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp"],
+  ...["deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"],
+];
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== "" && value !== 0;
 
 const adminLabel = "resource.kubernetes.io/admin-access";
 

@@ -1,0 +1,20 @@
+/** Metadata as Go prints it inside another type: by the names of JSON, in its own order, and without what is not set. */
+import { isObject } from "../lib/json/values.ts";
+import { isWithoutItems } from "../resource/go-equality.ts";
+import type { Part } from "./fields.ts";
+import { byName } from "./label-selector.ts";
+
+const metaFields = [
+  ...["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp"],
+  ...["deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields"],
+];
+
+export function metadataInGo(metadata: Part = {}): Part {
+  const shown: Part = {};
+  for (const field of metaFields) {
+    const value = metadata[field];
+    if (value === undefined || value === null || value === "" || value === 0 || isWithoutItems(value)) continue;
+    shown[field] = isObject(value) ? byName(value) : value;
+  }
+  return shown;
+}

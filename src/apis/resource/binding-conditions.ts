@@ -1,0 +1,30 @@
+/** Conditions that a device has to fulfil before it is bound, and those that end the attempt. Source: upstream's resource validation. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
+import { qualifiedNameProblems } from "../../lib/names/names.ts";
+import type { Part } from "../fields.ts";
+import { validateList } from "./lists.ts";
+
+const conditionsMax = 4;
+
+export function validateBindingConditions(part: Part, path: string, errors: FieldErrors): void {
+  const conditions: readonly string[] = part.bindingConditions ?? [];
+  const failures: readonly string[] = part.bindingFailureConditions ?? [];
+  const check = (name: string, at: string): void => addInvalid(errors, at, name, qualifiedNameProblems(name));
+  const [ownPath, failurePath] = [`${path}.bindingConditions`, `${path}.bindingFailureConditions`];
+  validateList(conditions, conditionsMax, check, ownPath, errors);
+  validateList(failures, conditionsMax, check, failurePath, errors);
+  for (const [index, name] of conditions.entries()) if (conditions.indexOf(name) < index) errors.duplicate(`${ownPath}[${index}]`, name);
+  for (const [index, name] of failures.entries()) {
+    if (failures.indexOf(name) < index) errors.duplicate(`${failurePath}[${index}]`, name);
+    if (conditions.includes(name))
+      errors.invalid(`${failurePath}[${index}]`, name, "bindingFailureConditions must not overlap with bindingConditions");
+  }
+  const shown = (field: string): unknown => part[field] ?? null;
+  if (conditions.length === 0 && failures.length > 0) {
+    errors.invalid(ownPath, shown("bindingConditions"), "bindingConditions are required to use bindingFailureConditions");
+  }
+  if (failures.length === 0 && conditions.length > 0) {
+    errors.invalid(failurePath, shown("bindingFailureConditions"), "bindingFailureConditions are required to use bindingConditions");
+  }
+}

@@ -1,0 +1,51 @@
+/** What a device is like: one value for each name. Source: upstream's resource validation. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import { goForm } from "../../resource/go-form.ts";
+import type { Part } from "../fields.ts";
+
+const valueBytesMax = 64;
+
+const numeric = "(0|[1-9]\\d*)";
+const preRelease = "(0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)";
+const build = "[0-9a-zA-Z-]+";
+/** Versions as semver.org has them. */
+const semanticVersion = `^${numeric}\\.${numeric}\\.${numeric}(-${preRelease}(\\.${preRelease})*)?(\\+${build}(\\.${build})*)?$`;
+
+const lists = ["bools", "ints", "strings", "versions"];
+
+export function validateAttribute(attribute: Part, path: string, errors: FieldErrors): void {
+  const { string: text, version } = attribute;
+  if (text !== undefined) checkLength(text, `${path}.string`, errors);
+  if (version !== undefined) checkVersion(version, `${path}.version`, errors);
+  for (const field of lists) if (attribute[field] !== undefined) validateValues(attribute[field], field, `${path}.${field}`, errors);
+  const count = ["bool", "int", "string", "version", ...lists].filter((field) => attribute[field] !== undefined).length;
+  if (count !== 1) errors.invalid(path, count === 0 ? "" : goForm("DeviceAttribute", attribute), "exactly one value must be specified");
+}
+
+function validateValues(values: readonly string[], field: string, path: string, errors: FieldErrors): void {
+  if (values.length === 0) errors.invalid(path, values, "must not be empty if specified");
+  for (const [index, value] of values.entries()) {
+    if (field === "strings") checkLength(value, `${path}[${index}]`, errors);
+    if (field === "versions") checkVersion(value, `${path}[${index}]`, errors);
+  }
+}
+
+function checkLength(text: string, path: string, errors: FieldErrors): void {
+  if (Buffer.byteLength(text) > valueBytesMax) errors.tooLong(path, valueBytesMax);
+}
+
+function checkVersion(text: string, path: string, errors: FieldErrors): void {
+  if (!new RegExp(semanticVersion).test(text)) errors.invalid(path, text, "must be a string compatible with semver.org spec 2.0.0");
+  checkLength(text, path, errors);
+}
+
+/** Items of lists count one by one. */
+export function countValues(attributes: Readonly<Record<string, Part>>): number {
+  let count = 0;
+  for (const attribute of Object.values(attributes))
+    count += Math.max(1, ...[lists.reduce((sum, field) => sum + (attribute[field]?.length ?? 0), 0)]);
+  return count;
+}
+
+export const hasLists = (attributes: Readonly<Record<string, Part>>): boolean =>
+  Object.values(attributes).some((attribute) => lists.some((field) => attribute[field] !== undefined));

@@ -1,0 +1,42 @@
+/** DeviceClass. Source: upstream's resource validation and strategy. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import type { Strategy, StrategyContext } from "../../resource/contract.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { isExtendedResource } from "../core/pod/resource-names.ts";
+import { items } from "../fields.ts";
+import { configsMax, validateConfiguration, validateSelectors } from "./device-config.ts";
+import { validateList } from "./lists.ts";
+import type { LoadSelectorChecker, SelectorChecker } from "./selector-checker.ts";
+
+export function deviceClassWith(load: LoadSelectorChecker | undefined): Strategy {
+  return strategy({
+    hasGeneration: true,
+    repeatsMetaRules: false,
+    validate: async (object, errors, context) => validate(object, undefined, { checker: await load?.(), context }, errors),
+    async validateUpdate(next, old, errors, context) {
+      validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+      validateMetaChangesAgain(next.metadata, old.metadata, errors);
+      validate(next, old, { checker: await load?.(), context }, errors);
+    },
+  });
+}
+
+interface Asked {
+  readonly checker: SelectorChecker | undefined;
+  readonly context: StrategyContext;
+}
+
+/** What has not changed at all is taken as it was. */
+function validate({ spec = {} }: KubeObject, old: KubeObject | undefined, { checker, context }: Asked, errors: FieldErrors): void {
+  const isSame = (field: string): boolean => old !== undefined && deepEqual(spec[field], old.spec?.[field]);
+  const rules = { checker, isStored: isSame("selectors"), hasMultipleAllocations: context.gates.enabled("DRAConsumableCapacity") };
+  validateSelectors(spec.selectors, rules, "spec.selectors", errors);
+  const isStored = isSame("config");
+  validateList(items(spec.config), configsMax, (config, path) => validateConfiguration(config, isStored, path, errors), "spec.config", errors);
+  const name = spec.extendedResourceName;
+  if (name !== undefined && !isExtendedResource(name)) errors.invalid("spec.extendedResourceName", name, "must be a valid extended resource name");
+}

@@ -1,0 +1,46 @@
+/** What drivers are told, and which devices are wanted. Source: upstream's resource validation. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import { isObject } from "../../lib/json/values.ts";
+import { items, type Part } from "../fields.ts";
+import { validateDriverName } from "./device-names.ts";
+import { validateList } from "./lists.ts";
+import type { SelectorChecker } from "./selector-checker.ts";
+
+export const configsMax = 32;
+const selectorsMax = 32;
+const expressionBytesMax = 10 * 1024;
+const parametersBytesMax = 10 * 1024;
+
+export interface SelectorRules {
+  /** Undefined: expressions are taken as they are. */
+  readonly checker: SelectorChecker | undefined;
+  readonly isStored: boolean;
+  readonly hasMultipleAllocations: boolean;
+}
+
+export function validateSelectors(selectors: unknown, rules: SelectorRules, path: string, errors: FieldErrors): void {
+  validateList(items(selectors), selectorsMax, ({ cel }, at) => validateSelector(cel, rules, `${at}.cel`, errors), path, errors);
+}
+
+function validateSelector(cel: Part | undefined, { checker, ...rules }: SelectorRules, path: string, errors: FieldErrors): void {
+  if (!cel) return errors.required(path);
+  const text: string = cel.expression ?? "";
+  if (Buffer.byteLength(text) > expressionBytesMax) return errors.tooLong(`${path}.expression`, expressionBytesMax);
+  const found = checker?.check({ text, ...rules });
+  if (found === "costly") errors.forbidden(`${path}.expression`, "too complex, exceeds cost limit");
+  else if (found !== undefined) errors.invalid(`${path}.expression`, text, found.problem);
+}
+
+/** @param isStored parameters that are there may be of any size */
+export function validateConfiguration({ opaque }: Part, isStored: boolean, path: string, errors: FieldErrors): void {
+  if (!opaque) return errors.required(`${path}.opaque`);
+  validateDriverName(opaque.driver ?? "", `${path}.opaque.driver`, errors);
+  validateData(opaque.parameters, isStored ? Number.POSITIVE_INFINITY : parametersBytesMax, `${path}.opaque.parameters`, errors);
+}
+
+/** An object of any shape; its size is that of the JSON it is written in here. */
+export function validateData(data: unknown, bytesMax: number, path: string, errors: FieldErrors): void {
+  if (data === undefined || data === null) errors.required(path);
+  else if (Buffer.byteLength(JSON.stringify(data)) > bytesMax) errors.tooLong(path, bytesMax);
+  else if (!isObject(data)) errors.invalid(path, "<value omitted>", "must be a valid JSON object");
+}

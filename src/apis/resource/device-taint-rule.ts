@@ -1,0 +1,37 @@
+/** DeviceTaintRule: taints devices of others. Source: upstream's resource validation and strategy. */
+import { formatTime } from "../../api/clock.ts";
+import type { FieldErrors } from "../../api/field-errors.ts";
+import { validateConditions } from "../../api/validation/conditions.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
+import { validateDriverName, validateLabelName, validatePoolName } from "./device-names.ts";
+import { setTaintDefaults, validateTaint } from "./taints.ts";
+
+const conditionsMax = 8;
+
+export const deviceTaintRule = strategy({
+  hasGeneration: true,
+  prepareForCreate: ({ spec }, { now }) => setTaintDefaults(struct(spec, "taint"), now),
+  prepareForUpdate(next, old, { now }) {
+    const [taint, before] = [struct(next.spec, "taint"), old.spec?.taint ?? {}];
+    setTaintDefaults(taint, now);
+    // The time says since when there is this effect, unless the writer says otherwise.
+    if (taint.effect !== before.effect && taint.timeAdded === before.timeAdded) taint.timeAdded = formatTime(now);
+  },
+  prepareForStatusUpdate: keepMetaForStatus,
+  validate: ({ spec = {} }, errors) => validateSpec(spec, undefined, errors),
+  validateUpdate: ({ spec = {} }, old, errors) => validateSpec(spec, old.spec ?? {}, errors),
+  validateStatusUpdate({ status }, _old, errors) {
+    const conditions = items(status?.conditions);
+    validateConditions(conditions, "status.conditions", errors);
+    if (conditions.length > conditionsMax) errors.tooMany("status.conditions", conditions.length, conditionsMax);
+  },
+});
+
+function validateSpec({ deviceSelector = {}, taint = {} }: Part, old: Part | undefined, errors: FieldErrors): void {
+  const { driver, pool, device } = deviceSelector;
+  if (driver !== undefined) validateDriverName(driver, "spec.deviceSelector.driver", errors);
+  if (pool !== undefined) validatePoolName(pool, "spec.deviceSelector.pool", errors);
+  if (device !== undefined) validateLabelName(device, "spec.deviceSelector.device", errors);
+  validateTaint(taint, old && (old.taint ?? {}), "spec.taint", errors);
+}

@@ -1,0 +1,18 @@
+/** resource.k8s.io: the kinds whose expressions somebody compiles. */
+import type { Strategy } from "../../resource/contract.ts";
+import { deviceClassWith } from "./device-class.ts";
+import { deviceTaintRule } from "./device-taint-rule.ts";
+import { resourceClaimTemplateWith, resourceClaimWith } from "./resource-claim.ts";
+import { resourceSlice } from "./resource-slice.ts";
+import type { LoadSelectorChecker } from "./selector-checker.ts";
+
+/** By `group/resource`. @param load of what compiles selectors; without it they are taken as they are */
+export function resourceKinds(load: LoadSelectorChecker | undefined): Readonly<Record<string, Strategy>> {
+  return {
+    "resource.k8s.io/deviceclasses": deviceClassWith(load),
+    "resource.k8s.io/devicetaintrules": deviceTaintRule,
+    "resource.k8s.io/resourceclaims": resourceClaimWith(load),
+    "resource.k8s.io/resourceclaimtemplates": resourceClaimTemplateWith(load),
+    "resource.k8s.io/resourceslices": resourceSlice,
+  };
+}

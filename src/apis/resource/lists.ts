@@ -1,0 +1,58 @@
+/** Lists and maps that may not be longer than so much; those that are are not looked at further. Source: upstream's resource validation. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import { byName } from "../label-selector.ts";
+
+type Check<Item> = (item: Item, path: string) => void;
+
+/** @returns whether its items were looked at */
+export function validateList<Item>(list: readonly Item[], max: number, check: Check<Item>, path: string, errors: FieldErrors): boolean {
+  if (list.length > max) {
+    errors.tooMany(path, list.length, max);
+    return false;
+  }
+  for (const [index, item] of list.entries()) check(item, `${path}[${index}]`);
+  return true;
+}
+
+interface SetRules<Item> {
+  readonly max: number;
+  readonly check: Check<Item>;
+  /** What no two have in common. */
+  key(item: Item): unknown;
+}
+
+export function validateSet<Item>(list: readonly Item[], { max, check, key }: SetRules<Item>, path: string, errors: FieldErrors): void {
+  if (!validateList(list, max, check, path, errors)) return;
+  const seen = new Set<string>();
+  for (const [index, item] of list.entries()) {
+    const own = key(item);
+    const text = typeof own === "string" ? own : JSON.stringify(own);
+    if (seen.has(text)) errors.duplicate(`${path}[${index}]`, own);
+    seen.add(text);
+  }
+}
+
+interface MapRules<Item> {
+  readonly max: number;
+  /** Longer keys are shortened in paths. */
+  readonly keyBytesMax: number;
+  readonly checkKey: (key: string, path: string) => void;
+  readonly check: Check<Item>;
+}
+
+/** Keys are gone through by name, where upstream has no order. */
+export function validateMap<Item>(map: Readonly<Record<string, Item>>, rules: MapRules<Item>, path: string, errors: FieldErrors): void {
+  const entries = Object.entries(byName(map));
+  if (entries.length > rules.max) return errors.tooMany(path, entries.length, rules.max);
+  for (const [key, item] of entries) {
+    rules.checkKey(key, path);
+    rules.check(item, `${path}[${shortened(key, rules.keyBytesMax)}]`);
+  }
+}
+
+function shortened(text: string, bytesMax: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= bytesMax) return text;
+  const kept = bytesMax - "...".length;
+  return `${bytes.subarray(0, (kept + 1) >> 1)}...${bytes.subarray(bytes.length - (kept >> 1))}`;
+}

@@ -1,0 +1,107 @@
+/** ResourceSlice: devices of one driver on a node, or on several. Source: upstream's resource validation and strategy. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { goForms } from "../../resource/go-form.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { validateNodeSelector } from "../core/pod/affinity.ts";
+import { items, type Part, selectableAt } from "../fields.ts";
+import { validateCounterSet, validateDevice } from "./device.ts";
+import { hasLists } from "./device-attributes.ts";
+import { validateDriverName, validatePoolName } from "./device-names.ts";
+import { validateSet } from "./lists.ts";
+import { setTaintDefaults } from "./taints.ts";
+
+const devicesMax = 128;
+/** Where devices are more than names and properties. */
+const richDevicesMax = 64;
+const counterSetsMax = 8;
+
+export const resourceSlice = strategy({
+  isolatesStatus: false,
+  hasGeneration: true,
+  selectableFields: selectableAt("spec.nodeName", "spec.driver"),
+  setDefaults({ spec }) {
+    for (const device of items(spec?.devices)) {
+      for (const mapping of Object.values<Part>(device.nodeAllocatableResourceMappings ?? {})) mapping.allocationMultiplier ??= "1";
+    }
+  },
+  prepareForCreate: ({ spec }, { now }) => setAllTaintDefaults(spec, now),
+  prepareForUpdate: ({ spec }, _old, { now }) => setAllTaintDefaults(spec, now),
+  validate: ({ spec = {} }, errors) => validateSpec(spec, undefined, errors),
+  validateUpdate: ({ spec = {} }, old, errors) => validateSpec(spec, old.spec ?? {}, errors),
+  warnings: driverWarnings,
+});
+
+function setAllTaintDefaults(spec: Part | undefined, now: number): void {
+  for (const { taints } of items(spec?.devices)) for (const taint of items(taints)) setTaintDefaults(taint, now);
+}
+
+function driverWarnings({ spec }: KubeObject): string[] {
+  const driver: string = spec?.driver ?? "";
+  if (driver === driver.toLowerCase()) return [];
+  return [`spec.driver: driver names should be lowercase; ${quoteGo(driver)} contains uppercase characters`];
+}
+
+function validateSpec(spec: Part, old: Part | undefined, errors: FieldErrors): void {
+  const { driver = "", pool = {}, devices, sharedCounters, perDeviceNodeSelection } = spec;
+  validateDriverName(driver, "spec.driver", errors);
+  validatePool(pool, "spec.pool", errors);
+  if (old !== undefined) checkUnchanged(spec, old, errors);
+  validatePlace(spec, errors);
+  if (sharedCounters !== undefined && devices !== undefined) errors.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed");
+  const check = (device: Part, path: string): void => {
+    const before = items(old?.devices).find(({ name = "" }) => name === (device.name ?? ""));
+    validateDevice(device, before, perDeviceNodeSelection === true, path, errors);
+  };
+  const max = items(devices).some(isRich) ? richDevicesMax : devicesMax;
+  validateSet(items(devices), { max, check, key: ({ name = "" }) => name }, "spec.devices", errors);
+  const checkCounters = (set: Part, path: string): void => validateCounterSet(set, path, errors);
+  validateSet(items(sharedCounters), { max: counterSetsMax, check: checkCounters, key: ({ name = "" }) => name }, "spec.sharedCounters", errors);
+}
+
+const isRich = ({ taints, consumesCounters, attributes }: Part): boolean =>
+  items(taints).length > 0 || items(consumesCounters).length > 0 || hasLists(attributes ?? {});
+
+function validatePool({ name = "", resourceSliceCount = 0, generation = 0 }: Part, path: string, errors: FieldErrors): void {
+  validatePoolName(name, `${path}.name`, errors);
+  if (resourceSliceCount <= 0) errors.invalid(`${path}.resourceSliceCount`, resourceSliceCount, "must be greater than zero");
+  if (generation < 0) errors.invalid(`${path}.generation`, generation, "must be greater than or equal to zero");
+}
+
+function checkUnchanged(next: Part, old: Part, errors: FieldErrors): void {
+  const check = (path: string, value: unknown, before: unknown): void => {
+    if (value !== before) errors.invalid(path, value, "field is immutable");
+  };
+  check("spec.pool.name", next.pool?.name ?? "", old.pool?.name ?? "");
+  check("spec.driver", next.driver ?? "", old.driver ?? "");
+  check("spec.nodeName", next.nodeName ?? null, old.nodeName ?? null);
+}
+
+const placeText = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
+
+function validatePlace(spec: Part, errors: FieldErrors): void {
+  const { nodeName, nodeSelector } = spec;
+  const set: string[] = [];
+  if (nodeName === "") errors.invalid("spec.nodeName", nodeName, "must be either unset or set to a non-empty string");
+  else if (nodeName !== undefined) {
+    set.push("`nodeName`");
+    addInvalid(errors, "spec.nodeName", nodeName, dnsSubdomainProblems(nodeName));
+  }
+  if (nodeSelector) {
+    set.push("`nodeSelector`");
+    validateNodeSelector(nodeSelector, "spec.nodeSelector", errors);
+    const { nodeSelectorTerms: terms } = nodeSelector;
+    if (items(terms).length !== 1) {
+      errors.invalid("spec.nodeSelector.nodeSelectorTerms", goForms("NodeSelectorTerm", terms), "must have exactly one node selector term");
+    }
+  }
+  for (const field of ["allNodes", "perDeviceNodeSelection"]) {
+    if (spec[field] === false) errors.invalid(`spec.${field}`, false, "must be either unset or set to true");
+    else if (spec[field] === true) set.push(`\`${field}\``);
+  }
+  if (set.length === 0) errors.required("spec", placeText);
+  else if (set.length > 1) errors.invalid("spec", `{${set.join(", ")}}`, `${placeText}, but multiple fields are set`);
+}

@@ -1,0 +1,10 @@
+/** What kube-apiserver answers to writes of claims, classes and slices of devices, and what we do. */
+import { readdirSync } from "node:fs";
+import { deviceChecker } from "../../cel-environment/device-checker.ts";
+import { replayWrites } from "../../testing/memory-writes.ts";
+import { strategiesWith } from "../index.ts";
+
+const directory = `${import.meta.dirname}/testdata`;
+const strategies = strategiesWith({ eventTtlSeconds: 3600, loadSelectorChecker: async () => deviceChecker });
+
+for (const file of readdirSync(directory)) replayWrites(`${directory}/${file}`, { strategies });

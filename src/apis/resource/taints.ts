@@ -1,0 +1,33 @@
+/** What keeps claims away from devices, and what bears it. Source: upstream's resource validation. */
+import { formatTime } from "../../api/clock.ts";
+import type { FieldErrors } from "../../api/field-errors.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
+import { labelValueProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import type { Part } from "../fields.ts";
+
+const effects = ["NoExecute", "NoSchedule", "None"];
+const operators = ["Equal", "Exists"];
+
+/** @param now milliseconds since 1970 */
+export function setTaintDefaults(taint: Part, now: number): void {
+  taint.timeAdded ??= formatTime(now);
+}
+
+/** @param old its effect may stay whatever it is */
+export function validateTaint({ key = "", value = "", effect = "" }: Part, old: Part | undefined, path: string, errors: FieldErrors): void {
+  addInvalid(errors, `${path}.key`, key, qualifiedNameProblems(key));
+  if (value !== "") addInvalid(errors, `${path}.value`, value, labelValueProblems(value));
+  if (old !== undefined && (old.effect ?? "") === effect) return;
+  if (effect === "") errors.required(`${path}.effect`);
+  else if (!effects.includes(effect)) errors.notSupported(`${path}.effect`, effect, effects);
+}
+
+export function validateToleration({ key = "", operator = "", value = "", effect = "" }: Part, path: string, errors: FieldErrors): void {
+  if (key !== "") addInvalid(errors, `${path}.key`, key, qualifiedNameProblems(key));
+  if (operator === "Exists") {
+    if (value !== "") errors.invalid(`${path}.value`, value, "must be empty for operator `Exists`");
+  } else if (operator === "Equal") addInvalid(errors, `${path}.value`, value, labelValueProblems(value));
+  else if (operator === "") errors.required(`${path}.operator`);
+  else errors.notSupported(`${path}.operator`, operator, operators);
+  if (effect !== "" && !effects.includes(effect)) errors.notSupported(`${path}.effect`, effect, effects);
+}
