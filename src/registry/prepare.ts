@@ -16,8 +16,8 @@ const lenientGroups: ReadonlySet<string> = new Set([
 ]);
 
 /** Most built-in kinds take finalizers they know or that name whose they are; those of some groups are no more particular than custom resources. */
-export function takesAnyFinalizer({ custom, group }: ResourceDefinition): boolean {
-  return custom || lenientGroups.has(group);
+export function takesAnyFinalizer({ custom, group, resource }: ResourceDefinition): boolean {
+  return custom || lenientGroups.has(group) || (group === "" && resource === "events");
 }
 
 /** Of what a client sends on create, the server's own fields do not count. */

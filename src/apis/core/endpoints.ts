@@ -4,7 +4,7 @@ import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { validateEndpointIp, validateLegacyIp, warnOfIp } from "../../api/validation/ip.ts";
 import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
-import { deepEqual } from "../../lib/json/values.ts";
+import { deepEqual, isObject } from "../../lib/json/values.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, portNumberProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, setAbsent } from "../fields.ts";
@@ -21,10 +21,18 @@ export const endpoints = strategy({
     // What was there before stays good; whether it was is asked only where it must be, since there may be many.
     const found = new FieldErrors();
     validateSubsets(next, gates, found);
-    if (!found.empty && !deepEqual(next.subsets, old.subsets)) validateSubsets(next, gates, errors);
+    if (!found.empty && !deepEqual(withoutEmpty(next.subsets), withoutEmpty(old.subsets))) validateSubsets(next, gates, errors);
   },
   warnings: warningsOf,
 });
+
+/** An empty text is none. */
+function withoutEmpty(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmpty);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== "");
+  return Object.fromEntries(members.map(([key, member]) => [key, withoutEmpty(member)]));
+}
 
 function validateSubsets({ subsets }: KubeObject, gates: FeatureGates, errors: FieldErrors): void {
   const strict = gates.enabled("StrictIPCIDRValidation");

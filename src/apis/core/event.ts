@@ -2,7 +2,7 @@
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
-import { deepEqual } from "../../lib/json/values.ts";
+import { identical } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import type { Conversion } from "../../resource/contract.ts";
 import { goForm } from "../../resource/go-form.ts";
@@ -57,9 +57,10 @@ export const event = strategy({
       validateSeries(next.series, errors);
     }
     for (const { stored, shown = stored, form } of immutableFields) {
-      if (deepEqual(next[stored], old[stored])) continue;
+      const now = form(next[stored] ?? undefined);
+      if (identical(now, form(old[stored] ?? undefined))) continue;
       if (stored === "eventTime" && sameMicrosecond(next.eventTime, old.eventTime)) continue;
-      errors.invalid(shown, form(next[stored] ?? undefined), "field is immutable");
+      errors.invalid(shown, now, "field is immutable");
     }
   },
 });

@@ -20,6 +20,7 @@ export const persistentVolume = strategy({
     const spec = struct(object, "spec");
     setAbsent(spec, { persistentVolumeReclaimPolicy: "Retain" });
     spec.volumeMode ??= "Filesystem";
+    setAbsent(struct(object, "status"), { phase: "Pending" });
     roundResources(spec.capacity);
     setHostPathDefaults(spec.hostPath);
     if (spec.iscsi) setAbsent(spec.iscsi, { iscsiInterface: "default" });

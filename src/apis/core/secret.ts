@@ -7,6 +7,7 @@ import { setMember } from "../../lib/json/values.ts";
 import { configMapKeyProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable, selectableAt } from "../fields.ts";
+import { keyPairProblem } from "./key-pair.ts";
 import { checkImmutableValues, decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
 
 export const secret = strategy({
@@ -31,7 +32,16 @@ export const secret = strategy({
     if (!errors.empty) validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(next, errors);
   },
+  warnings: warningsOf,
 });
+
+/** Of keys that do not go with their certificate. */
+function warningsOf({ type, data }: KubeObject): string[] {
+  if (type !== "kubernetes.io/tls") return [];
+  const textOf = (key: string): string => Buffer.from(data?.[key] ?? "", "base64").toString("latin1");
+  const problem = keyPairProblem(textOf("tls.crt"), textOf("tls.key"));
+  return problem === undefined ? [] : [problem];
+}
 
 function validate(object: KubeObject, errors: FieldErrors): void {
   let bytes = 0;

@@ -44,7 +44,7 @@ const volumeModes = ["Block", "Filesystem"];
 export function validateClaimSpec(spec: Part, path: string, rules: ClaimRules, errors: FieldErrors): void {
   const { accessModes: modes = [], selector, storageClassName = "", volumeMode, volumeAttributesClassName = "" } = spec;
   if (modes.length === 0) errors.required(`${path}.accessModes`, "at least 1 access mode is required");
-  if (selector && !rules.anySelectorValue) validateLabelSelector(selector, `${path}.selector`, errors);
+  if (selector) validateLabelSelector(selector, `${path}.selector`, errors, { anyValues: rules.anySelectorValue ?? false });
   validateAccessModes(modes, `${path}.accessModes`, errors);
   validateStorage(spec, `${path}.resources[storage]`, errors);
   if (storageClassName !== "") addInvalid(errors, `${path}.storageClassName`, storageClassName, dnsSubdomainProblems(storageClassName));

@@ -1,0 +1,20 @@
+/** What kube-apiserver answers to writes of core kinds, and what we do. Its plugins that change such objects were off. */
+import { parseIpRanges } from "../../lib/ip-range/ip-range.ts";
+import type { MemoryRegistryOptions } from "../../testing/memory-registry.ts";
+import { replayWrites } from "../../testing/memory-writes.ts";
+import { openServiceAddresses } from "./service-addresses.ts";
+
+const kinds = [
+  ...["config-maps", "core-events", "endpoints", "events", "limit-ranges", "namespaces", "nodes", "persistent-volume-claims", "persistent-volumes"],
+  ...["pod-templates", "replication-controllers", "resource-quotas", "secrets", "service-accounts"],
+];
+const fileOf = (kind: string): string => `${import.meta.dirname}/testdata/${kind}.json.gz`;
+
+for (const kind of kinds) replayWrites(fileOf(kind));
+
+const clock = { now: () => 0, after: () => () => {} };
+const withAddresses: MemoryRegistryOptions = {
+  plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges: parseIpRanges("10.0.0.0/24") ?? [], strict: true })],
+};
+
+for (const kind of ["service-creations", "service-updates"]) replayWrites(fileOf(kind), withAddresses);

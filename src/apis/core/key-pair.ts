@@ -1,0 +1,58 @@
+/** Whether a certificate and a key go together, as a TLS server would find. Source: Go's tls.X509KeyPair. */
+import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from "node:crypto";
+import { type PemBlock, pemBlocks } from "../../lib/x509/pem-blocks.ts";
+
+/** @param certificates,key PEM @returns what is wrong, in Go's words; undefined when nothing is */
+export function keyPairProblem(certificates: string, key: string): string | undefined {
+  const blocks = pemBlocks(certificates);
+  const certificate = blocks.find(({ type }) => type === "CERTIFICATE");
+  if (certificate === undefined) return noCertificate(blocks.map(({ type }) => type));
+  const keyBlocks = pemBlocks(key);
+  const place = keyBlocks.findIndex(({ type }) => type === "PRIVATE KEY" || type.endsWith(" PRIVATE KEY"));
+  if (place < 0) return noKey(keyBlocks.map(({ type }) => type));
+  return pairProblem(certificate.bytes, (keyBlocks[place] as PemBlock).bytes);
+}
+
+function noCertificate(types: readonly string[]): string {
+  if (types.length === 0) return "tls: failed to find any PEM data in certificate input";
+  if (types.length === 1 && types[0]?.endsWith("PRIVATE KEY")) {
+    return "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched";
+  }
+  return `tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: [${types.join(" ")}]`;
+}
+
+function noKey(types: readonly string[]): string {
+  if (types.length === 0) return "tls: failed to find any PEM data in key input";
+  if (types.length === 1 && types[0] === "CERTIFICATE") return "tls: found a certificate rather than a key in the PEM for the private key";
+  return `tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: [${types.join(" ")}]`;
+}
+
+const knownTypes = ["rsa", "ec", "ed25519"];
+
+function pairProblem(certificate: Buffer, key: Buffer): string | undefined {
+  const shown = attempt(() => new X509Certificate(certificate).publicKey);
+  if (shown === undefined) return "x509: malformed certificate";
+  const secret = attempt(() => createPrivateKey({ key, format: "der", type: "pkcs1" })) ?? otherKey(key);
+  if (secret === undefined) return "tls: failed to parse private key";
+  const [type = "", keyType = ""] = [shown.asymmetricKeyType, secret.asymmetricKeyType];
+  if (!knownTypes.includes(keyType)) return "tls: found unknown private key type in PKCS#8 wrapping";
+  if (!knownTypes.includes(type)) return "tls: unknown public key algorithm";
+  if (type !== keyType) return "tls: private key type does not match public key type";
+  return createPublicKey(secret).equals(shown) ? undefined : "tls: private key does not match public key";
+}
+
+function otherKey(key: Buffer): KeyObject | undefined {
+  return (
+    attempt(() => createPrivateKey({ key, format: "der", type: "pkcs8" })) ?? attempt(() => createPrivateKey({ key, format: "der", type: "sec1" }))
+  );
+}
+
+/** What cannot be read is undefined: each kind of bytes makes the library throw in its own way. */
+function attempt<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Error) return undefined;
+    throw error;
+  }
+}
