@@ -37,8 +37,8 @@ export async function validateStubRequest({ stubPKCS10Request }: Part, errors: F
 }
 
 /** @returns undefined where the key cannot be read any more */
-export async function requestedKey({ pkixPublicKey, stubPKCS10Request = "" }: Part): Promise<KeyObject | undefined> {
-  if (stubPKCS10Request === "") return parseKey(Buffer.from(pkixPublicKey ?? "", "base64"));
+export async function requestedKey({ pkixPublicKey, stubPKCS10Request }: Part): Promise<KeyObject | undefined> {
+  if ((stubPKCS10Request ?? "") === "") return parseKey(Buffer.from(pkixPublicKey ?? "", "base64"));
   const request = await parseRequest(Buffer.from(stubPKCS10Request, "base64"));
   return request && parseKey(Buffer.from(request.publicKey.rawData));
 }
