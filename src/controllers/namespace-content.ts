@@ -15,18 +15,44 @@ interface Content {
   readonly store: ResourceStore;
 }
 
-/** @returns what is still there afterwards, and what went wrong */
-export async function deleteContent(registry: RegistryContext, namespace: string): Promise<Remaining> {
-  const remaining: Found = { resources: new Map(), finalizers: new Map(), failures: [] };
-  for (const content of namespacedContent(registry)) {
+export interface Emptied {
+  /** Nothing is there any more, and nothing went wrong. */
+  readonly empty: boolean;
+  /** What is to be told: what is still there, and what went wrong. */
+  readonly remaining: Remaining;
+}
+
+/** Pods go first, and the rest when there are none any more, so that nothing that guards them goes before. As upstream, nothing is told of pods that remain. */
+export async function deleteContent(registry: RegistryContext, namespace: string): Promise<Emptied> {
+  const contents = namespacedContent(registry);
+  const pods = contents.filter(isPods);
+  const first = await deleteKinds(registry, pods, namespace);
+  if (first.resources.size > 0) return { empty: false, remaining: { resources: new Map(), finalizers: new Map(), failures: first.failures } };
+  const rest = await deleteKinds(
+    registry,
+    contents.filter((content) => !isPods(content)),
+    namespace,
+  );
+  const remaining = { ...rest, failures: [...first.failures, ...rest.failures] };
+  return { empty: remaining.resources.size === 0 && remaining.failures.length === 0, remaining };
+}
+
+function isPods({ target }: Content): boolean {
+  const { group, resource } = target.resource.definition;
+  return group === "" && resource === "pods";
+}
+
+async function deleteKinds(registry: RegistryContext, contents: readonly Content[], namespace: string): Promise<Found> {
+  const found: Found = { resources: new Map(), finalizers: new Map(), failures: [] };
+  for (const content of contents) {
     try {
-      await deleteKind(registry, content, namespace, remaining);
+      await deleteKind(registry, content, namespace, found);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      remaining.failures.push(error.message); // What cannot be read cannot be emptied; the others can.
+      found.failures.push(error.message); // What cannot be read cannot be emptied; the others can.
     }
   }
-  return remaining;
+  return found;
 }
 
 interface Found {

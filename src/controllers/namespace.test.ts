@@ -95,6 +95,31 @@ test("finalizers of the content hold it up, and it says so", async () => {
   await cluster.close();
 });
 
+test("pods go first, and the rest when there are none any more", async () => {
+  const { cluster, clock } = await openCluster();
+  const pods: Place = ["/pods", "ns"];
+  const policies: Place = ["networking.k8s.io/networkpolicies", "ns"];
+  const controller = namespaceController({ registry: cluster.registry, logger });
+  controller.start();
+  const spec = { nodeName: "n", containers: [{ name: "c", image: "i" }] };
+  await cluster.create(pods, { metadata: { name: "p" }, spec });
+  await cluster.create(policies, { metadata: { name: "guard" }, spec: { podSelector: {} } });
+  await cluster.delete(namespaces, "ns");
+  await settle();
+  assert.notEqual((await cluster.find(pods, "p"))?.metadata.deletionTimestamp, undefined);
+  assert.equal((await cluster.find(policies, "guard"))?.metadata.deletionTimestamp, undefined);
+  const all = ["ResourcesDiscovered", "ParsedGroupVersions", "ContentDeleted", "ContentRemoved", "ContentHasNoFinalizers"];
+  const reasons = (await conditionsOf(cluster)).map((condition) => / False (\w+):/.exec(condition)?.[1]);
+  assert.deepEqual(reasons, all);
+  await cluster.delete(pods, "p", { gracePeriodSeconds: 0 });
+  clock.fire();
+  await settle();
+  assert.equal(await cluster.find(policies, "guard"), undefined);
+  assert.equal(await cluster.find(namespaces, "ns"), undefined);
+  await controller.stop();
+  await cluster.close();
+});
+
 test("content that cannot be read holds it up, the rest goes, and it says so", async () => {
   const { cluster, clock } = await openCluster();
   const controller = namespaceController({ registry: cluster.registry, logger });
@@ -125,6 +150,7 @@ test("a finalizer of the namespace itself keeps it after its content is gone", a
   await settle();
   assert.equal(await cluster.find(configMaps, "a"), undefined);
   assert.deepEqual((await cluster.find(namespaces, "ns"))?.spec.finalizers, ["example.com/mine"]);
+  assert.equal((await conditionsOf(cluster))[3], "NamespaceContentRemaining False ContentRemoved: All content successfully removed");
   await controller.stop();
   await cluster.close();
 });

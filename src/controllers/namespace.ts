@@ -100,8 +100,7 @@ async function reconcile(registry: RegistryContext, store: ResourceStore, name: 
   const finalizers: string[] = namespace.spec?.finalizers ?? [];
   if (namespace.metadata.deletionTimestamp === undefined || !finalizers.includes(kubernetesFinalizer)) return true;
 
-  const remaining = await deleteContent(registry, name);
-  const empty = remaining.resources.size === 0 && remaining.failures.length === 0;
+  const { empty, remaining } = await deleteContent(registry, name);
   await tellConditions(registry, name, namespace.status?.conditions ?? [], remaining);
   if (!empty) return false;
   await changeNamespace(registry, name, "finalize", (object) => {
@@ -110,10 +109,8 @@ async function reconcile(registry: RegistryContext, store: ResourceStore, name: 
   return true;
 }
 
-/** A namespace that is emptied at the first look never says anything. */
 async function tellConditions(registry: RegistryContext, name: string, old: readonly Condition[], remaining: Remaining): Promise<void> {
-  const nothingToSay = old.length === 0 && remaining.resources.size === 0 && remaining.failures.length === 0;
-  const conditions = nothingToSay ? undefined : nextConditions(old, remaining, registry.clock.now());
+  const conditions = nextConditions(old, remaining, registry.clock.now());
   if (conditions === undefined) return;
   await changeNamespace(registry, name, "status", (object) => {
     object.status = { ...object.status, conditions };
