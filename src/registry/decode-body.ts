@@ -16,9 +16,9 @@ import { applyDefaults } from "../lib/schema/defaults.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { strictYamlError, YamlError } from "../lib/yaml/decode.ts";
 import { yamlType } from "../lib/yaml/media-type.ts";
-import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
 import type { Catalog, Resolved, SubresourceDefinition } from "../resource/contract.ts";
 import type { FieldValidation } from "./contract.ts";
+import { kindProblem, type NamedKind } from "./kind-problem.ts";
 import { readText } from "./read-text.ts";
 
 /** The kind a path takes. */
@@ -241,71 +241,12 @@ function withVersion(named: Versioned | undefined, expected: ExpectedKind): Vers
 
 class TypeMetaProblem extends Error {}
 
-/** How kube-apiserver's scheme is called in messages: by the line that makes it. */
-const schemeName = "pkg/api/legacyscheme/scheme.go:30";
-
-interface NamedKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-}
-
 /** @throws ApiError 400 when a body of this kind cannot stand for the expected one */
 export function checkKind(given: NamedKind, expected: ExpectedKind, catalog: Catalog): void {
   const problem = kindProblem(given, expected, catalog);
   if (problem === undefined) return;
   if (problem.converts) throw badRequest(problem.why);
   throw badRequest(`${given.kind} in version ${quoteGo(given.version)} cannot be handled as a ${expected.kind}: ${problem.why}`);
-}
-
-/** @returns why one kind is not the other; `converts` when it is only another version of it */
-export function kindProblem(given: NamedKind, expected: ExpectedKind, catalog: Catalog): { why: string; converts: boolean } | undefined {
-  const isVersion = given.version === expected.version || given.version === expected.alsoVersion;
-  if (given.kind === expected.kind && isVersion && given.group === expected.group) return undefined;
-  const groupVersion = formatGroupVersion(given.group, given.version);
-  const wanted = formatGroupVersion(expected.group, expected.version);
-  const type = goTypeOf(given, catalog);
-  if (type === undefined) {
-    return {
-      why: `no kind ${quoteGo(given.kind)} is registered for version ${quoteGo(groupVersion)} in scheme ${quoteGo(schemeName)}`,
-      converts: false,
-    };
-  }
-  const ours = catalog.findKind(expected.group, expected.version, expected.kind)?.resource.store?.form;
-  const theirs = catalog.findKind(given.group, given.version, given.kind)?.resource.store?.form;
-  if (ours !== undefined && ours.prefix === theirs?.prefix) {
-    return { why: `the API version in the data (${groupVersion}) does not match the expected API version (${wanted})`, converts: true };
-  }
-  return { why: `converting (${type}) to (${internalPackage(ours?.group ?? expected.group)}.${expected.kind}): unknown conversion`, converts: false };
-}
-
-/** The same of a document without a version, which upstream takes for one of its internal types. */
-export function internalKindProblem(given: NamedKind, expected: ExpectedKind, catalog: Catalog): string | undefined {
-  if (given.kind === expected.kind) return undefined;
-  if (goTypeOf(given, catalog) === undefined) {
-    return `no kind ${quoteGo(given.kind)} is registered for the internal version of group ${quoteGo(given.group)} in scheme ${quoteGo(schemeName)}`;
-  }
-  const wanted = internalPackage(expected.group);
-  return `converting (${internalPackage(given.group)}.${given.kind}) to (${wanted}.${expected.kind}): unknown conversion`;
-}
-
-/** Kinds of the core group that no document describes. */
-const undescribedCore: ReadonlySet<string> = new Set(["List", "PodStatusResult", "RangeAllocation", "SerializedReference"]);
-
-/** `v1.Secret`; undefined for a kind that is not known. */
-function goTypeOf({ group, version, kind }: NamedKind, catalog: Catalog): string | undefined {
-  if (group === "" && version === "v1" && undescribedCore.has(kind)) return `v1.${kind}`;
-  const definition = definitionOf(group, version, kind);
-  if (definition !== undefined) return builtinSchema(definition).goType;
-  const found = catalog.findKind(group, version, kind);
-  return found?.resource.definition.custom === false ? found.version.schema.goType : undefined;
-}
-
-/** Go's package of a group's internal types. */
-function internalPackage(group: string): string {
-  if (group === "") return "core";
-  if (group === "internal.apiserver.k8s.io") return "apiserverinternal";
-  return group.split(".")[0] as string;
 }
 
 const summaryBytesMax = 30;

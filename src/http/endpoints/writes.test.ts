@@ -29,6 +29,7 @@ const maps = "/api/v1/namespaces/n/configmaps";
 const pods = "/api/v1/namespaces/n/pods";
 const deployments = "/apis/apps/v1/namespaces/n/deployments";
 const leases = "/apis/coordination.k8s.io/v1/namespaces/n/leases";
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const modified = "the object has been modified; please apply your changes to the latest version and try again";
 const pod = { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } };
@@ -100,6 +101,31 @@ conversation("bodies that are of another kind, or nothing at all", [
     { kind: "List", apiVersion: "v1" },
     400,
     'List in version "v1" cannot be handled as a ConfigMap: converting (v1.List) to (core.ConfigMap): unknown conversion',
+  ],
+  // Definitions and registrations of groups have schemes of their own, where upstream still knows their first version.
+  [
+    `POST ${definitions}`,
+    { kind: "Secret", apiVersion: "v1" },
+    400,
+    'Secret in version "v1" cannot be handled as a CustomResourceDefinition: no kind "Secret" is registered for version "v1" in scheme "pkg/api/legacyscheme/scheme.go:30"',
+  ],
+  [
+    `POST ${definitions}`,
+    { kind: "Status", apiVersion: "v1" },
+    400,
+    'Status in version "v1" cannot be handled as a CustomResourceDefinition: converting (v1.Status) to (apiextensions.CustomResourceDefinition): unknown conversion',
+  ],
+  [
+    `POST ${definitions}`,
+    { kind: "CustomResourceDefinition", apiVersion: "apiextensions.k8s.io/v1beta1" },
+    400,
+    "the API version in the data (apiextensions.k8s.io/v1beta1) does not match the expected API version (apiextensions.k8s.io/v1)",
+  ],
+  [
+    `POST ${maps}`,
+    { kind: "APIService", apiVersion: "apiregistration.k8s.io/v1" },
+    400,
+    'APIService in version "v1" cannot be handled as a ConfigMap: no kind "APIService" is registered for version "apiregistration.k8s.io/v1" in scheme "pkg/api/legacyscheme/scheme.go:30"',
   ],
   [
     `POST ${maps}`,

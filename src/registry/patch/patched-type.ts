@@ -7,7 +7,8 @@ import { quoteGo } from "../../lib/json/quote.ts";
 import { isObject } from "../../lib/json/values.ts";
 import type { Decoded } from "../../lib/schema/decode.ts";
 import type { Catalog } from "../../resource/contract.ts";
-import { type ExpectedKind, internalKindProblem, kindProblem } from "../decode-body.ts";
+import type { ExpectedKind } from "../decode-body.ts";
+import { internalKindProblem, kindProblem } from "../kind-problem.ts";
 
 export interface PatchedType {
   /** Its version was taken away: upstream reads it as a type without JSON names then. */
