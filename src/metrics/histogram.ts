@@ -20,6 +20,15 @@ export class Histogram {
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
+  /** @param counts of observations that somebody else has counted, one more than bounds @param sum of what was observed */
+  static of(bounds: readonly number[], counts: readonly number[], sum: number): Histogram {
+    const histogram = new Histogram(bounds);
+    histogram.#counts.set(counts);
+    histogram.#sum = sum;
+    histogram.#count = counts.reduce((all, one) => all + one, 0);
+    return histogram;
+  }
+
   get count(): number {
     return this.#count;
   }

@@ -7,10 +7,12 @@ import { systemClock } from "../api/clock.ts";
 import type { PeerCertificate, RequestContext } from "../http/contract.ts";
 import { requestInfo } from "../http/request-info.ts";
 import type { Resolved } from "../resource/contract.ts";
+import { readWaitBounds } from "../watch-cache/counts.ts";
 import { admissionMetrics } from "./admission-metrics.ts";
 import { auditMetrics } from "./audit-metrics.ts";
 import { authenticationMetrics } from "./authentication-metrics.ts";
 import { authorizationMetrics } from "./authorization-metrics.ts";
+import { cacheMetrics } from "./cache-metrics.ts";
 import { certificateMetrics, handshakeMetrics } from "./certificate-metrics.ts";
 import { conversionMetrics } from "./conversion-metrics.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
@@ -109,7 +111,11 @@ async function everyMetric(): Promise<Metric[]> {
   const impersonation = impersonationMetrics();
   impersonation.attempted("", false, 1);
   impersonation.asked("legacy", true, 1);
+  const numbers = { loads: 1, received: 1, dispatched: 1, storedLists: 1, storedObjects: 1, consistentReads: 2, consistentFailures: 1, listed: 1 };
+  const cache = { ...numbers, lists: new Map([["f:x", { lists: 1, fetched: 1 }]]), waits: [...readWaitBounds.map(() => 1), 1], waitedSeconds: 9 };
+  const caches = { collect: cacheMetrics(() => [[{ group: "", resource: "pods" }, cache]], readWaitBounds) };
   const others = [
+    caches,
     impersonation,
     admission,
     health,

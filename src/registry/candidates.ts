@@ -20,6 +20,12 @@ export function candidates(snapshot: Snapshot, { prefix, after }: Range, selecti
   return snapshot.range(prefix, after);
 }
 
+/** What upstream calls the index by which {@link candidates} are found; empty where it is none. */
+export function indexName(selection: Selection, { source }: ResourceStore): string {
+  const field = selection.name === undefined ? source.indexedFields.find((one) => selection.fixed(one) !== undefined) : undefined;
+  return field === undefined ? "" : `f:${field}`;
+}
+
 /** Objects of one name in all namespaces: a look at each namespace that has objects, not at each object. */
 function* namesakes(snapshot: Snapshot, { prefix, after }: Range, name: string): Generator<Entry, void, void> {
   let next = snapshot.range(prefix, after).next();

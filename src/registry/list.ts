@@ -2,7 +2,7 @@
 import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../api/errors.ts";
 import type { ConvertedVersion, Resolved, Resource, ResourceStore } from "../resource/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
-import { candidates } from "./candidates.ts";
+import { candidates, indexName } from "./candidates.ts";
 import { type ContinueToken, formatContinue, parseContinue } from "./continue-token.ts";
 import { checkListOptions, type ListOptions, parseResourceVersion } from "./list-options.ts";
 import { storeOf } from "./resource-names.ts";
@@ -45,17 +45,23 @@ export async function listEntries(
   const snapshot = token === undefined ? await stateFor(store.cache, options) : await continuedState(store.cache, token);
   if (single !== undefined) {
     const entry = snapshot.get(single);
-    const found = entry === undefined ? [] : await shownOf(converted, [entry]);
-    return { meta: metaOf(snapshot), entries: found.filter(selection.matches) };
+    const found = entry === undefined ? [] : (await shownOf(converted, [entry])).filter(selection.matches);
+    store.cache.counts.list("", { fetched: Number(entry !== undefined), returned: found.length });
+    return { meta: metaOf(snapshot), entries: found };
   }
   const after = token === undefined ? undefined : prefix + token.after;
   // Upstream's cache does not cut what may be of any version, be it the rest of a list.
   const limit = options.resourceVersion === "0" ? 0 : options.limit;
-  if (limit === 0 && selection.all && converted === undefined) return { meta: metaOf(snapshot), entries: snapshot.range(prefix, after) };
-  const { entries, last } =
+  if (limit === 0 && selection.all && converted === undefined) {
+    const count = snapshot.count(prefix, after);
+    store.cache.counts.list("", { fetched: count, returned: count });
+    return { meta: metaOf(snapshot), entries: snapshot.range(prefix, after) };
+  }
+  const { entries, last, fetched } =
     converted === undefined
       ? await collect(candidates(snapshot, { prefix, after }, selection, store), selection, limit)
       : await collectConverted(snapshot.range(prefix, after), converted, selection, limit);
+  store.cache.counts.list(converted === undefined ? indexName(selection, store) : "", { fetched, returned: entries.length });
   if (last === undefined) return { meta: metaOf(snapshot), entries };
   store.cache.keep(snapshot);
   const next = formatContinue({ revision: snapshot.revision, after: last.key.slice(prefix.length) });
@@ -69,13 +75,23 @@ function metaOf({ revision }: Snapshot): ListMeta {
 
 /** The state that the first chunk of a list shows. */
 async function stateFor(cache: WatchCache, { resourceVersion, resourceVersionMatch, limit }: ListOptions): Promise<Snapshot> {
-  if (resourceVersion === "") return cache.current();
+  if (resourceVersion === "") return consistent(cache);
   const revision = parseResourceVersion(resourceVersion, "list");
   await cache.ready();
   const isExact = resourceVersionMatch === "Exact" || (resourceVersionMatch === "" && limit > 0);
   if (revision === Number.POSITIVE_INFINITY) throw resourceVersionTooLarge(resourceVersion, cache.latest().revision, isExact ? 0 : 1);
   if (revision === 0) return cache.latest();
   return isExact ? cache.exactly(revision) : cache.notOlderThan(revision);
+}
+
+async function consistent(cache: WatchCache): Promise<Snapshot> {
+  cache.counts.consistentReads += 1;
+  try {
+    return await cache.current();
+  } catch (error) {
+    cache.counts.consistentFailures += 1;
+    throw error;
+  }
 }
 
 /** @throws ApiError 400 */
@@ -86,7 +102,7 @@ function continueFrom({ continueToken, resourceVersion }: ListOptions): Continue
 }
 
 async function continuedState(cache: WatchCache, token: ContinueToken): Promise<Snapshot> {
-  if (token.revision < 0) return cache.current();
+  if (token.revision < 0) return consistent(cache);
   try {
     return await cache.exactly(token.revision);
   } catch (error) {
@@ -126,7 +142,9 @@ async function collectConverted(all: Iterable<Entry>, converted: ConvertedVersio
   // Of everything, no more is converted than is shown; the one behind tells that there is more.
   const atOnce = selection.all && limit > 0 ? limit + 1 : scannedMax;
   let pending: Entry[] = [];
+  let fetched = 0;
   for (const entry of all) {
+    fetched += 1;
     pending.push(entry);
     if (pending.length < atOnce) continue;
     await take(pending);
@@ -134,29 +152,31 @@ async function collectConverted(all: Iterable<Entry>, converted: ConvertedVersio
     if (isFull()) break;
   }
   if (pending.length > 0 && !isFull()) await take(pending);
-  if (!isFull()) return { entries };
+  if (!isFull()) return { entries, fetched };
   const kept = entries.slice(0, limit);
-  return { entries: kept, last: kept[limit - 1] as Entry };
+  return { entries: kept, last: kept[limit - 1] as Entry, fetched };
 }
 
 interface Collected {
   readonly entries: Entry[];
+  /** Those that were looked at. */
+  readonly fetched: number;
   /** When more would follow after it. */
   readonly last?: Entry;
 }
 
 async function collect(all: Iterable<Entry>, selection: Selection, limit: number): Promise<Collected> {
   const entries: Entry[] = [];
-  let scanned = 0;
+  let fetched = 0;
   for (const entry of all) {
+    fetched += 1;
     if (!selection.all) {
-      scanned += 1;
-      if (scanned % scannedMax === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (fetched % scannedMax === 0) await new Promise((resolve) => setImmediate(resolve));
       if (!selection.matches(entry)) continue;
     }
     const last = entries.at(-1);
-    if (limit > 0 && entries.length === limit && last !== undefined) return { entries, last };
+    if (limit > 0 && entries.length === limit && last !== undefined) return { entries, last, fetched };
     entries.push(entry);
   }
-  return { entries };
+  return { entries, fetched };
 }

@@ -1,11 +1,13 @@
 /** All metrics of a server. Parts that count for themselves get what they tell from here. */
 import type { AdmissionObserver } from "../admission/contract.ts";
 import type { Clock } from "../api/clock.ts";
+import type { GroupResource } from "../api/object.ts";
 import { knownGates } from "../cli/feature-gates.ts";
 import { versionBody } from "../http/endpoints/version.ts";
 import type { ImpersonationObserver } from "../http/impersonation/contract.ts";
 import { admissionMetrics } from "../metrics/admission-metrics.ts";
 import { type AuthenticationMetrics, authenticationMetrics } from "../metrics/authentication-metrics.ts";
+import { cacheMetrics } from "../metrics/cache-metrics.ts";
 import { featureMetrics } from "../metrics/feature-metrics.ts";
 import { type HealthMetrics, healthMetrics } from "../metrics/health-metrics.ts";
 import { impersonationMetrics } from "../metrics/impersonation-metrics.ts";
@@ -18,6 +20,8 @@ import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Installer } from "../resource/install.ts";
 import type { Storage } from "../storage/contract.ts";
+import type { WatchCache } from "../watch-cache/contract.ts";
+import { readWaitBounds } from "../watch-cache/counts.ts";
 
 /** @throws Error when an option, or the file it names, is not right */
 export async function metricsSettings({ metrics, logger }: ServerOptions): Promise<ShowMetrics> {
@@ -48,7 +52,16 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
   const health = healthMetrics();
   const serviceAccounts = serviceAccountMetrics();
   const features = featureMetrics(knownGates(), gates);
+  const caches = (): (readonly [GroupResource, WatchCache])[] => {
+    const byPrefix = installer.caches();
+    return catalog.definitions().flatMap(({ group, resource, storage: form }) => {
+      const cache = form && byPrefix.get(form.prefix);
+      return cache === undefined ? [] : [[{ group, resource }, cache] as const];
+    });
+  };
+  const counted = cacheMetrics(() => caches().map(([name, { counts }]) => [name, counts] as const), readWaitBounds);
   const collectors: MetricsCollector[] = [
+    counted,
     admission.collect,
     authentication.collect,
     impersonation.collect,
@@ -65,10 +78,9 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
       storageSizeBytes: () => storage.sizeBytes(),
       build: versionBody(),
       objectCounts: () =>
-        catalog.definitions().flatMap(({ group, resource, storage: form }) => {
-          const cache = form === undefined ? undefined : installer.caches().get(form.prefix);
-          const latest = cache?.latest();
-          return latest === undefined ? [] : [[{ group, resource }, latest.size, latest.revision] as const];
+        caches().map(([name, cache]) => {
+          const { size, revision } = cache.latest();
+          return [name, size, revision] as const;
         }),
     },
     show,

@@ -1,5 +1,7 @@
 /** Latest objects of one resource in key order, frozen snapshots of them, and recent events. Source: architecture, "Watch cache". */
 
+import type { CacheCounts } from "./counts.ts";
+
 /** One object as it is served. Immutable; shared by the cache, lists and watchers. */
 export interface Entry {
   readonly key: string;
@@ -45,6 +47,8 @@ export interface Snapshot {
 }
 
 export interface WatchCache {
+  /** For metrics. Whoever lists tells it what he looked at. */
+  readonly counts: CacheCounts;
   /** Loaded on first use. Every other call waits for it or may only follow it. */
   ready(): Promise<void>;
   /** The newest state this cache has; may lag behind a remote store. */

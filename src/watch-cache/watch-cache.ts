@@ -4,6 +4,7 @@ import { expired, resourceVersionTooLarge } from "../api/errors.ts";
 import type { GroupResource } from "../api/object.ts";
 import { type LogEvent, RevisionCompacted, RevisionInFuture, type Storage, type Stored, type Subscription } from "../storage/contract.ts";
 import type { CacheEvent, CacheSubscriber, CacheSubscription, Entry, Snapshot, Topic, WatchCache } from "./contract.ts";
+import { CacheCounts } from "./counts.ts";
 import { deletedEntry } from "./entry.ts";
 import { EventRing } from "./event-ring.ts";
 import { readHistory } from "./history.ts";
@@ -75,6 +76,7 @@ interface Reader {
 }
 
 class StorageWatchCache implements WatchCache {
+  readonly counts = new CacheCounts();
   readonly #options: Required<WatchCacheOptions>;
   readonly #kept: KeptSnapshots;
   readonly #readers = new Set<Reader>();
@@ -119,12 +121,15 @@ class StorageWatchCache implements WatchCache {
     if (this.#closed) return this.#afresh(0);
     if (!this.#loaded) await this.ready();
     const revision = await this.#options.storage.current();
-    return revision <= this.#revision && !this.#closed ? this.latest() : this.notOlderThan(revision);
+    if (revision > this.#revision || this.#closed) return this.notOlderThan(revision);
+    this.counts.atOnce();
+    return this.latest();
   }
 
   async notOlderThan(revision: number): Promise<Snapshot> {
     if (!this.#loaded && !this.#closed) await this.ready();
-    if (revision > this.#revision && !this.#closed) await this.#seen(revision);
+    if (revision <= this.#revision) this.counts.atOnce();
+    else if (!this.#closed) await this.#seen(revision);
     return this.#closed ? this.#afresh(revision) : this.latest();
   }
 
@@ -236,6 +241,7 @@ class StorageWatchCache implements WatchCache {
     for (let attempt = 1; ; attempt++) {
       try {
         const { tree, revision } = await this.#readAll(undefined);
+        this.counts.loads += 1;
         this.#start(tree, revision);
         return;
       } catch (error) {
@@ -264,9 +270,11 @@ class StorageWatchCache implements WatchCache {
     const { storage, prefix, entryOf, resource } = this.#options;
     const failures = new Failures();
     const tree = new IndexedTreeBuilder(this.#options.indexedFields);
+    this.counts.storedLists += 1;
     let page = await storage.range(prefix, { limit: loadPage, ...(at !== undefined && { revision: at }) });
     const { revision } = page;
     for (;;) {
+      this.counts.storedObjects += page.entries.length;
       for (const stored of page.entries) {
         try {
           tree.add(entryOf(stored));
@@ -285,6 +293,7 @@ class StorageWatchCache implements WatchCache {
 
   #take(batch: readonly LogEvent[]): void {
     if (!this.#loaded) return;
+    this.counts.received += batch.length;
     const before = this.#tree;
     try {
       for (const event of batch) this.#undelivered.push(this.#apply(event));
@@ -326,6 +335,7 @@ class StorageWatchCache implements WatchCache {
       const now = this.#options.clock.now();
       const events = this.#undelivered;
       this.#undelivered = [];
+      this.counts.dispatched += events.length;
       this.#ring.add(events, now);
       this.#kept.forget(now);
       this.#publish(events);
@@ -407,15 +417,18 @@ class StorageWatchCache implements WatchCache {
 
   /** @param retryAfterSeconds what is told when it does not come */
   #seen(revision: number, retryAfterSeconds = 1): Promise<void> {
+    const { clock } = this.#options;
+    const since = clock.now();
     return new Promise((resolve, reject) => {
       const finish = (): void => {
         this.#waiters.delete(waiter);
         cancel();
+        this.counts.waited((clock.now() - since) / 1000);
         if (this.#revision >= revision || this.#closed) resolve();
         else reject(resourceVersionTooLarge(revision, this.#revision, retryAfterSeconds));
       };
       const waiter: Waiter = { revision, wake: finish };
-      const cancel = this.#options.clock.after(freshWaitMs, finish);
+      const cancel = clock.after(freshWaitMs, finish);
       if (this.#closed) finish();
       else this.#waiters.add(waiter);
     });
