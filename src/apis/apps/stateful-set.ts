@@ -6,6 +6,7 @@ import { deepEqual } from "../../lib/json/values.ts";
 import { dnsLabelProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { setClaimDefaults } from "../core/persistent-volume-claim.ts";
+import { validateClaimSpec } from "../core/pod/claim-template.ts";
 import type { PodOptions } from "../core/pod/options.ts";
 import { warnOfClaim } from "../core/pod/warnings.ts";
 import { setTemplateDefaults, templateOptions, validateTemplate } from "../core/pod-template.ts";
@@ -50,7 +51,7 @@ export const statefulSet = strategy({
     setUpdateDefaults(struct(spec, "updateStrategy"), { partition: 0, ...(sizesSteps && { maxUnavailable: 1 }) });
     setAbsent(struct(spec, "persistentVolumeClaimRetentionPolicy"), { whenDeleted: "Retain", whenScaled: "Retain" });
     for (const claim of items(spec.volumeClaimTemplates)) {
-      setAbsent(claim, { kind: "PersistentVolumeClaim", apiVersion: "v1" });
+      Object.assign(claim, { kind: "PersistentVolumeClaim", apiVersion: "v1" }); // Whatever was sent.
       setClaimDefaults(claim);
     }
   },
@@ -105,6 +106,11 @@ function validateSpec(object: KubeObject, { options, isUpdate = false, keepsTemp
   }
   validateUpdateStrategy(spec.updateStrategy, errors);
   validateRetentionPolicy(spec.persistentVolumeClaimRetentionPolicy, errors);
+  if (!isUpdate) {
+    for (const [index, claim] of items(spec.volumeClaimTemplates).entries()) {
+      validateClaimSpec(claim.spec ?? {}, `spec.volumeClaimTemplates[${index}].spec`, {}, errors);
+    }
+  }
   checkCounts(spec, "spec", ["replicas", "minReadySeconds"], errors);
   checkNonNegative(spec.ordinals?.start, "spec.ordinals.start", errors);
   if (!isUpdate && serviceName !== "") addInvalid(errors, "spec.serviceName", serviceName, dnsLabelProblems(serviceName));
