@@ -9,8 +9,8 @@ import { jsonDifferences } from "./json-differences.ts";
 export type Change = readonly [pointer: string] | readonly [pointer: string, value: unknown];
 export type Cause = readonly [reason: string, field: string, message: string];
 
-/** `create` sends the base, changed; `update` and `status` what is stored of it, changed. All are dry runs. */
-export type Verb = "create" | "update" | "status";
+/** `create` sends the base, changed; `update` what is stored of it, changed; others do so to the subresource of that name. All are dry runs. */
+export type Verb = "create" | "update" | "status" | "resize" | "ephemeralcontainers";
 
 /**
  * @property answer of 422 its causes, of other refusals the message; of what is accepted, where the object that is answered differs from the sent
@@ -81,7 +81,7 @@ export function openWrites(server: WriteServer, { path, bases }: WriteGolden): W
     async run([verb, index, changes]) {
       const before = await answered(verb, index);
       const sent = changed(verb === "create" ? toCreate(baseAt(index)) : before, changes);
-      const line = verb === "create" ? `POST ${path}` : `PUT ${path}/${before.metadata.name}${verb === "status" ? "/status" : ""}`;
+      const line = verb === "create" ? `POST ${path}` : `PUT ${path}/${before.metadata.name}${verb === "update" ? "" : `/${verb}`}`;
       const { status, warnings, body } = await server.send(`${line}?dryRun=All`, sent);
       const answer = status === 422 ? causesOf(body) : status >= 300 ? body.message : changesBetween(shown(changed(before, changes)), shown(body));
       return { code: status, answer: normalized(answer), warnings: normalized(warnings) };
