@@ -19,10 +19,13 @@ interface Rules {
   readonly oldBlocks: readonly string[];
 }
 
+/** A selector is a struct, and so always there. */
+const inGo = (spec: Part = {}): Part => ({ podSelector: {}, ...spec });
+
 export const networkPolicy = strategy({
   isolatesStatus: false,
   hasGeneration: true,
-  raisesGeneration: (next, old) => !identical(next.spec, old.spec), // Upstream tells an empty list from none here.
+  raisesGeneration: (next, old) => !identical(inGo(next.spec), inGo(old.spec)), // Upstream tells an empty list from none here.
   setDefaults(object) {
     const spec = struct(object, "spec");
     for (const rule of [...items(spec.ingress), ...items(spec.egress)]) for (const port of items(rule.ports)) setAbsent(port, { protocol: "TCP" });

@@ -159,3 +159,24 @@ function isGoEmpty(type: Type, value: unknown): boolean {
       return false;
   }
 }
+
+/**
+ * A value with all that Go would show of it.
+ * @throws TypedError beyond `depthMax` levels
+ */
+export function asShown(value: unknown, type: Type, depth = 0): unknown {
+  checkDepth(depth);
+  if (type.kind === "list" && Array.isArray(value)) return value.map((item) => asShown(item, type.items, depth + 1));
+  if (!isMap(value) || (type.kind !== "struct" && type.kind !== "map")) return value;
+  const result: PlainMap = {};
+  if (type.kind === "struct") {
+    for (const field of type.fields) {
+      const part = shown(field, fieldOf(value, field.name));
+      if (part !== undefined) setMember(result, field.name, asShown(part, field.type, depth + 1));
+    }
+  }
+  for (const name of Object.keys(value)) {
+    if (!isDeclared(type, name)) setMember(result, name, asShown(value[name], fieldType(type, name), depth + 1));
+  }
+  return result;
+}

@@ -11,7 +11,7 @@ import { named } from "./named.ts";
 import { reconcile } from "./reconcile.ts";
 import { removeItems } from "./remove.ts";
 import { difference, emptySet, intersection, isEmpty, type PathSet, recursiveDifference, union } from "./set.ts";
-import { type PlainMap, TypedError } from "./typed.ts";
+import { asShown, type PlainMap, TypedError } from "./typed.ts";
 
 export interface ManagedSet {
   readonly set: PathSet;
@@ -201,12 +201,17 @@ function prune(context: MergeContext, merged: Versioned, managers: Managers, las
   const { version } = last;
   const schema = context.schemaOf(version) as Struct;
   const converting = "failed to convert merged object to last applied version";
-  const whole: Versioned = { object: about(converting, () => context.convert(merged.object, merged.version, version)), version };
+  const whole: Versioned = { object: about(converting, () => atVersion(context, merged, version)), version };
   const lastNamed = named(last.set, schema);
   const bare: Versioned = { object: removeItems(whole.object, lastNamed, schema), version };
   const withOwned = addBackOwned(context, whole, bare, managers);
   const pruned = addBackDangling(context, whole, withOwned, lastNamed);
   return pruned === whole.object ? merged.object : context.convert(pruned, version, merged.version);
+}
+
+/** Converted, an object has all that Go shows of it, so that a field which was taken away may be there again, empty. */
+function atVersion(context: MergeContext, { object, version }: Versioned, to: string): PlainMap {
+  return version === to ? object : (asShown(context.convert(object, version, to), context.schemaOf(to) as Struct) as PlainMap);
 }
 
 /** Whether nothing can have lost its last owner, so that there is no need to look. */
@@ -224,8 +229,8 @@ function addBackOwned(context: MergeContext, merged: Versioned, bare: Versioned,
   let result = bare;
   for (const version of versions) {
     const schema = context.schemaOf(version) as Struct;
-    const convert = (what: string, { object, version: from }: Versioned): PlainMap =>
-      about(`failed add back owned items: failed to convert ${what} object at version ${version}`, () => context.convert(object, from, version));
+    const convert = (what: string, object: Versioned): PlainMap =>
+      about(`failed add back owned items: failed to convert ${what} object at version ${version}`, () => atVersion(context, object, version));
     const whole = convert("merged", merged);
     const rest = convert("pruned", result);
     const gone = difference(difference(present(whole, schema), present(rest, schema)), named(owned.get(version) as PathSet, schema));
@@ -238,7 +243,7 @@ function addBackOwned(context: MergeContext, merged: Versioned, bare: Versioned,
 function addBackDangling(context: MergeContext, merged: Versioned, pruned: Versioned, lastNamed: PathSet): PlainMap {
   const schema = context.schemaOf(merged.version) as Struct;
   const converting = "failed add back dangling items: failed to convert pruned object to last applied version";
-  const rest = about(converting, () => context.convert(pruned.object, pruned.version, merged.version));
+  const rest = about(converting, () => atVersion(context, pruned, merged.version));
   const gone = intersection(difference(present(merged.object, schema), present(rest, schema)), lastNamed);
   return removeItems(merged.object, gone, schema);
 }

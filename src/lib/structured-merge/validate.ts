@@ -107,6 +107,8 @@ function checkScalar(value: unknown, kind: string, path: readonly string[], prob
     case "double":
       if (typeof value !== "number" && typeof value !== "bigint") tell(problems, path, `expected numeric (int or float), got ${goType(value)}`);
       return;
+    case "intOrString":
+      return; // To upstream's OpenAPI, these may be anything.
     default:
       // Quantities, times and the like may be any scalar; decoding looks closer.
       if (typeof value === "object") tell(problems, path, `expected any scalar, got &{${plain(value)}}`);
