@@ -190,11 +190,14 @@ test("metrics: what is under way, in gauges", async () => {
 
 test("metrics: watch events, the store, the process; names in order, each with help and type", async () => {
   const metrics = createMetrics(ownClock(), sources);
-  metrics.watches.counterOf("", "v1", "configmaps")(2);
-  metrics.watches.counterOf("", "v1", "configmaps")(3);
+  metrics.watches.counterOf("", "v1", "configmaps")([100, 2000]);
+  metrics.watches.counterOf("", "v1", "configmaps")([1024, 1025, 200_000]);
   const text = await scrape(metrics);
   for (const line of [
     'apiserver_watch_events_total{group="",version="v1",resource="configmaps"} 5',
+    'apiserver_watch_events_sizes_bucket{group="",version="v1",resource="configmaps",le="1024"} 2',
+    'apiserver_watch_events_sizes_bucket{group="",version="v1",resource="configmaps",le="131072"} 4',
+    'apiserver_watch_events_sizes_sum{group="",version="v1",resource="configmaps"} 204149',
     'apiserver_storage_objects{resource="deployments.apps"} 2e+06',
     'apiserver_resource_objects{group="",resource="configmaps"} 3',
     'apiserver_storage_size_bytes{storage_cluster_id="etcd-0"} 4096',

@@ -75,7 +75,7 @@ async function everyMetric(): Promise<Metric[]> {
   const aborted = { method: "GET", status: 0, sentBytes: 0, header: () => undefined, onClose: (run: () => void) => (abort = run) };
   void own.requests.filter({ exchange: aborted, info: requestInfo("GET", "/livez"), receivedAt: 0 } as unknown as RequestContext);
   abort();
-  own.watches.counterOf("", "v1", "pods")(1);
+  own.watches.counterOf("", "v1", "pods")([1]);
   own.watches.cutOff("", "pods");
   const collect = { exchange: { respond() {} }, auditId: "" } as unknown as RequestContext;
   own.handler(collect);

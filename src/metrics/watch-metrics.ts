@@ -1,40 +1,52 @@
-/** Counts events sent to watchers, and those who are cut off. */
+/** Counts events sent to watchers, their bytes, and those who are cut off. */
 import { formatLabels, type Metric } from "./exposition.ts";
+import { exponentialBounds, Histogram } from "./histogram.ts";
 import { Counters } from "./vectors.ts";
 
 export interface WatchMetrics {
-  /** @returns adds to the count of one resource; to be asked for once per watch. Names come from the catalogue, which bounds the series */
-  counterOf(group: string, version: string, resource: string): (events: number) => void;
+  /**
+   * @returns takes the bytes of each event that is sent for one resource; to be asked for once per watch. Names come from the catalogue, which bounds
+   *   the series
+   */
+  counterOf(group: string, version: string, resource: string): (sizes: readonly number[]) => void;
   /** A watcher was cut off, because it reads nothing. */
   cutOff(group: string, resource: string): void;
   collect(): Metric[];
 }
 
+const sizeBounds = exponentialBounds(1024, 2, 8);
+
 export function watchMetrics(): WatchMetrics {
   const slow = new Counters();
-  const counters = new Map<string, { value: number; readonly add: (events: number) => void }>();
+  const sent = new Map<string, { readonly histogram: Histogram; readonly add: (sizes: readonly number[]) => void }>();
   return {
     counterOf(group, version, resource) {
       const labels = formatLabels(["group", "version", "resource"], [group, version, resource]);
-      let counter = counters.get(labels);
-      if (counter === undefined) {
-        const fresh = {
-          value: 0,
-          add: (events: number): void => {
-            fresh.value += events;
-          },
+      let known = sent.get(labels);
+      if (known === undefined) {
+        const histogram = new Histogram(sizeBounds);
+        const add = (sizes: readonly number[]): void => {
+          for (const size of sizes) histogram.observe(size);
         };
-        counter = fresh;
-        counters.set(labels, fresh);
+        known = { histogram, add };
+        sent.set(labels, known);
       }
-      return counter.add;
+      return known.add;
     },
     cutOff: (group, resource) => slow.count(formatLabels(["group", "resource"], [group, resource])),
     collect() {
-      const samples = [...counters].map(([labels, { value }]) => ({ suffix: "", labels, value }));
+      const counts = [...sent].map(([labels, { histogram }]) => ({ suffix: "", labels, value: histogram.count }));
+      const sizes = [...sent].flatMap(([labels, { histogram }]) => [...histogram.samples(labels)]);
       const help = "Watchers that were cut off because they read nothing.";
       return [
-        { name: "apiserver_watch_events_total", type: "counter", stability: "ALPHA", help: "Events sent to watchers.", samples },
+        { name: "apiserver_watch_events_total", type: "counter", stability: "ALPHA", help: "Events sent to watchers.", samples: counts },
+        {
+          name: "apiserver_watch_events_sizes",
+          type: "histogram",
+          stability: "ALPHA",
+          help: "Bytes of the events sent to watchers.",
+          samples: sizes,
+        },
         { name: "apiserver_terminated_watchers_total", type: "counter", stability: "ALPHA", help, samples: slow.samples() },
       ];
     },

@@ -8,8 +8,8 @@ import { type EventForm, WatchEncoder } from "./watch-encoder.ts";
 export interface OpenWatchesOptions {
   /** `--min-request-timeout`: how long a watch lasts whose client does not say: this long to twice as long. */
   readonly timeoutMinMs: number;
-  /** @returns counts events that were sent to one watch of a resource */
-  counterOf(group: string, version: string, resource: string): (events: number) => void;
+  /** @returns counts events that were sent to one watch of a resource, by their bytes */
+  counterOf(group: string, version: string, resource: string): (sizes: readonly number[]) => void;
   /** A watch was cut off, because its client reads nothing. */
   cutOff(group: string, resource: string): void;
 }

@@ -25,7 +25,8 @@ export interface BookmarkMetadata {
 /** Events as they are sent. */
 export interface EncodedEvents {
   readonly bytes: Buffer;
-  readonly count: number;
+  /** Of each event, to within some bytes of what is around its object. */
+  readonly sizes: readonly number[];
 }
 
 /** Batches whose bytes are remembered: watchers that lag a little share them too. */
@@ -77,6 +78,10 @@ export class WatchEncoder {
   }
 
   #join(events: readonly FramedEvent[], memory?: PieceMemory): EncodedEvents {
-    return { bytes: this.#form.framing.join(events, memory), count: events.length };
+    const bytes = this.#form.framing.join(events, memory);
+    let around = bytes.length;
+    for (const { object } of events) around -= object.length;
+    const each = Math.round(around / events.length);
+    return { bytes, sizes: events.map(({ object }) => object.length + each) };
   }
 }

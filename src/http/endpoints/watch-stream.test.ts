@@ -138,6 +138,18 @@ test("the bookmark that ends initial events waits for the version that was named
   assert.equal(watch.seen.length, 1);
 });
 
+test("all that is sent is counted, by its bytes", () => {
+  const sent: number[] = [];
+  const watch = fixture({ plan: plan({ initial: snapshot(entry("a"), entry("bcd")) }), bookmarks: true, sent: (sizes) => void sent.push(...sizes) });
+  watch.subscriber()?.events(batch("efghi", "hidden"));
+  watch.pass(60_000);
+  assert.deepEqual(
+    sent,
+    watch.seen.map((line) => line.length + 1),
+  );
+  assert.equal(sent.length, 4);
+});
+
 test("initial events wait for a slow reader, piece by piece", async () => {
   const big = "x".repeat(80_000);
   const watch = fixture({ plan: plan({ initial: snapshot(entry(big), entry(big), entry("last")) }) });

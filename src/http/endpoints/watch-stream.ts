@@ -18,8 +18,8 @@ export interface WatchStreamOptions {
   readonly encoder: WatchEncoder;
   /** Of the initial events, which go to this watcher alone. */
   readonly memory: PieceMemory;
-  /** Told how many events were sent, bookmarks aside. */
-  readonly sent: (events: number) => void;
+  /** Told of the events that are sent, of each its bytes. */
+  readonly sent: (sizes: readonly number[]) => void;
   /** Told when the watcher is cut off, because it reads nothing. */
   readonly cutOff: () => void;
   readonly bookmarks: boolean;
@@ -107,9 +107,9 @@ class WatchStream {
   #writeAdded(entries: readonly Entry[], goOn: () => void): void {
     const { stream, encoder, firstDiffers, sent, memory } = this.#options;
     if (entries.length > 0) {
-      const { bytes, count } = encoder.encodeAdded(entries, { isFirst: firstDiffers && this.#isFirst, memory });
+      const { bytes, sizes } = encoder.encodeAdded(entries, { isFirst: firstDiffers && this.#isFirst, memory });
       stream.write(bytes, () => memory.release(bytes));
-      sent(count);
+      sent(sizes);
       this.#isFirst = false;
     }
     goOn();
@@ -136,7 +136,7 @@ class WatchStream {
   }
 
   #follow(): void {
-    const { cache, plan, bookmarks, stream } = this.#options;
+    const { cache, plan, bookmarks } = this.#options;
     if (bookmarks) this.#after("bookmark", bookmarkMs, () => this.#bookmarkAgain());
     const end = plan.initialEventsEnd;
     const subscriber = {
@@ -147,7 +147,7 @@ class WatchStream {
           : (revision: number): void => {
               if (revision < end) return;
               subscriber.progress = undefined;
-              stream.write(this.#bookmark(revision, { "k8s.io/initial-events-end": "true" }));
+              this.#writeAlone(this.#bookmark(revision, { "k8s.io/initial-events-end": "true" }));
             },
       end: (): void => this.end(),
     };
@@ -187,7 +187,7 @@ class WatchStream {
     const encoded = firstDiffers && this.#isFirst ? encoder.encodeFirst(batch, true) : encoder.encode(batch);
     if (encoded === undefined) return true;
     this.#isFirst = false;
-    sent(encoded.count);
+    sent(encoded.sizes);
     if (stream.write(encoded.bytes) || stream.pendingBytes <= pendingBytesMax) return true;
     this.#whenDrained(() => this.#subscription?.resume());
     return false;
@@ -213,10 +213,10 @@ class WatchStream {
   }
 
   #sendBookmark(): void {
-    const { stream, cache } = this.#options;
+    const { cache } = this.#options;
     const revision = this.#subscription?.delivered ?? 0;
     if (this.#converting) return; // It would tell of events that are still to come.
-    if (revision > 0 && revision <= cache.latest().revision) stream.write(this.#bookmark(revision));
+    if (revision > 0 && revision <= cache.latest().revision) this.#writeAlone(this.#bookmark(revision));
   }
 
   #bookmark(revision: number, annotations?: Record<string, string>): Buffer {
@@ -232,8 +232,14 @@ class WatchStream {
   }
 
   #fail(error: ApiError): void {
-    this.#options.stream.write(this.#options.encoder.encodeError(statusBody(error.status)));
+    this.#writeAlone(this.#options.encoder.encodeError(statusBody(error.status)));
     this.end();
+  }
+
+  /** An event that goes to this watcher alone. */
+  #writeAlone(bytes: Buffer): void {
+    this.#options.stream.write(bytes);
+    this.#options.sent([bytes.length]);
   }
 
   #after(name: string, delayMs: number, run: () => void): void {
