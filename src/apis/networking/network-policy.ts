@@ -7,7 +7,7 @@ import { networkOf, parsePrefix } from "../../lib/ip-range/ip-address.ts";
 import { identical } from "../../lib/json/values.ts";
 import { portNameProblems, portNumberProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { items, type Part, setAbsent, struct } from "../fields.ts";
+import { items, type Part, struct } from "../fields.ts";
 import { isSoundSelector, validateLabelSelector } from "../label-selector.ts";
 
 interface Rules {
@@ -28,7 +28,7 @@ export const networkPolicy = strategy({
   raisesGeneration: (next, old) => !identical(inGo(next.spec), inGo(old.spec)), // Upstream tells an empty list from none here.
   setDefaults(object) {
     const spec = struct(object, "spec");
-    for (const rule of [...items(spec.ingress), ...items(spec.egress)]) for (const port of items(rule.ports)) setAbsent(port, { protocol: "TCP" });
+    for (const rule of [...items(spec.ingress), ...items(spec.egress)]) for (const port of items(rule.ports)) port.protocol ??= "TCP";
     if (items(spec.policyTypes).length === 0) spec.policyTypes = items(spec.egress).length > 0 ? ["Ingress", "Egress"] : ["Ingress"];
   },
   validate(object, errors, { gates }) {
