@@ -51,13 +51,14 @@ function validateSearches(searches: readonly string[], path: string, errors: Fie
 
 const label = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
 const domainPattern = `${label}(\\.${label})*`;
+const wholeDomain = new RegExp(`^${domainPattern}$`);
 const domainBytesMax = 253;
 
 /** As a subdomain, with underscores. */
 function searchProblems(domain: string): string[] {
   const problems: string[] = [];
   if (Buffer.byteLength(domain) > domainBytesMax) problems.push(`must be no more than ${domainBytesMax} characters`);
-  if (!new RegExp(`^${domainPattern}$`).test(domain)) {
+  if (!wholeDomain.test(domain)) {
     problems.push(
       `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${domainPattern}')`,
     );

@@ -3,7 +3,9 @@
 const domainPart = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
 const domain = `(?:${domainPart}(?:\\.${domainPart})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?`;
 const pathPart = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
-const grammar = `^((?:${domain}/)?${pathPart}(?:/${pathPart})*)(?::([a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`;
+const grammar = new RegExp(
+  `^((?:${domain}/)?${pathPart}(?:/${pathPart})*)(?::([a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`,
+);
 
 /** No name that is any longer is valid. */
 const lengthMax = 1024;
@@ -19,7 +21,7 @@ const digestLengths: ReadonlyMap<string, number> = new Map([
 export function imageTag(image: string): string {
   if (image.length > lengthMax || /^[a-f0-9]{64}$/.test(image)) return "";
   const full = withDomain(image);
-  const match = new RegExp(grammar).exec(full);
+  const match = grammar.exec(full);
   if (match === null) return "";
   const [, name = "", tag, digest] = match;
   if (pathOf(name).length > nameLengthMax || (digest !== undefined && !isDigest(digest))) return "";

@@ -4,6 +4,7 @@ import { items, type Part } from "../../fields.ts";
 
 const segment = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
 const namePattern = `^(${segment}[\\./])*${segment}$`;
+const wholeName = new RegExp(namePattern);
 const nameLengthMax = 253;
 
 const ofIpc = ["kernel.sem", "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced", "kernel.shm"];
@@ -23,7 +24,7 @@ export function validateSysctls(spec: Part, path: string, anyOfHost: boolean, er
 }
 
 function isSysctlName(name: string): boolean {
-  return name.length <= nameLengthMax && new RegExp(namePattern).test(name);
+  return name.length <= nameLengthMax && wholeName.test(name);
 }
 
 /** @returns the field by which the pod shares the parameter with its host, if it does */
