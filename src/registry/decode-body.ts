@@ -16,6 +16,7 @@ import { applyDefaults } from "../lib/schema/defaults.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { strictYamlError, YamlError } from "../lib/yaml/decode.ts";
 import { yamlType } from "../lib/yaml/media-type.ts";
+import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
 import type { Catalog, Resolved, SubresourceDefinition } from "../resource/contract.ts";
 import type { FieldValidation } from "./contract.ts";
 import { kindProblem, type NamedKind } from "./kind-problem.ts";
@@ -172,7 +173,7 @@ function readKind(bytes: Buffer, expected: ExpectedKind, { catalog, mediaType }:
   try {
     const { document, strictErrors, ...read } = readText(bytes, mediaType);
     const given = expected.schema.custom === undefined ? read : exactType(document.value, read);
-    const { kind, version } = namedKind(given, expected, catalog);
+    const { kind, version } = namedKind(given, expected, catalog, document);
     return { kind, version, document, strictErrors };
   } catch (error) {
     if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError)) throw error;
@@ -191,13 +192,17 @@ function checkEachKind(bytes: Buffer, { repeated }: Document, { kind }: Expected
   }
 }
 
-/** What a body says it is, and where it says nothing, what is expected. @throws TypeMetaProblem; ApiError 400 when it cannot stand for that */
-function namedKind({ apiVersion, kind: given }: TypeMeta, expected: ExpectedKind, catalog: Catalog): NamedKind {
+/**
+ * What a body says it is, and where it says nothing, what is expected.
+ * @param document the body, where it is text
+ * @throws TypeMetaProblem; ApiError 400 when it cannot stand for that
+ */
+function namedKind({ apiVersion, kind: given }: TypeMeta, expected: ExpectedKind, catalog: Catalog, document?: Document): NamedKind {
   if (expected.schema.custom !== undefined) return namedCustomKind({ apiVersion, kind: given }, expected);
   const named = apiVersion === "" ? expected : withVersion(parseGroupVersion(apiVersion), expected);
   if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${apiVersion}`);
   const kind = { group: named.group, version: named.version, kind: given === "" ? expected.kind : given };
-  checkKind(kind, expected, catalog);
+  checkKind(kind, expected, catalog, document);
   return kind;
 }
 
@@ -242,11 +247,25 @@ function withVersion(named: Versioned | undefined, expected: ExpectedKind): Vers
 class TypeMetaProblem extends Error {}
 
 /** @throws ApiError 400 when a body of this kind cannot stand for the expected one */
-export function checkKind(given: NamedKind, expected: ExpectedKind, catalog: Catalog): void {
+export function checkKind(given: NamedKind, expected: ExpectedKind, catalog: Catalog, document?: Document): void {
   const problem = kindProblem(given, expected, catalog);
   if (problem === undefined) return;
-  if (problem.converts) throw badRequest(problem.why);
-  throw badRequest(`${given.kind} in version ${quoteGo(given.version)} cannot be handled as a ${expected.kind}: ${problem.why}`);
+  const misfit = document && problem.isKnown ? misfitOf(given, document) : undefined;
+  if (misfit === undefined && problem.converts) throw badRequest(problem.why);
+  throw badRequest(`${given.kind} in version ${quoteGo(given.version)} cannot be handled as a ${expected.kind}: ${misfit ?? problem.why}`);
+}
+
+/** Why a body does not even fit the kind it says it is, which upstream finds out first. */
+function misfitOf({ group, version, kind }: NamedKind, document: Document): string | undefined {
+  const definition = definitionOf(group, version, kind);
+  if (definition === undefined) return undefined;
+  try {
+    decodeDocument(document, builtinSchema(definition));
+    return undefined;
+  } catch (error) {
+    if (error instanceof DecodeError || error instanceof JsonSyntaxError) return error.message;
+    throw error;
+  }
 }
 
 const summaryBytesMax = 30;

@@ -17,8 +17,16 @@ const schemeName = "pkg/api/legacyscheme/scheme.go:30";
 /** Groups that upstream serves by a scheme of their own, where no other kinds are registered but those of all groups. */
 const ownSchemes: ReadonlySet<string> = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io"]);
 
-/** @returns why one kind is not the other; `converts` when it is only another version of it */
-export function kindProblem(given: NamedKind, expected: ExpectedKind, catalog: Catalog): { why: string; converts: boolean } | undefined {
+export interface KindProblem {
+  readonly why: string;
+  /** Whether it is only another version of the kind. */
+  readonly converts: boolean;
+  /** Whether upstream has a type for it, into which it reads a body before it looks further. */
+  readonly isKnown: boolean;
+}
+
+/** @returns why one kind is not the other */
+export function kindProblem(given: NamedKind, expected: ExpectedKind, catalog: Catalog): KindProblem | undefined {
   const isVersion = given.version === expected.version || given.version === expected.alsoVersion;
   if (given.kind === expected.kind && isVersion && given.group === expected.group) return undefined;
   const groupVersion = formatGroupVersion(given.group, given.version);
@@ -28,15 +36,24 @@ export function kindProblem(given: NamedKind, expected: ExpectedKind, catalog: C
     return {
       why: `no kind ${quoteGo(given.kind)} is registered for version ${quoteGo(groupVersion)} in scheme ${quoteGo(schemeName)}`,
       converts: false,
+      isKnown: false,
     };
   }
   const ours = catalog.findKind(expected.group, expected.version, expected.kind)?.resource.store?.form;
   const theirs = catalog.findKind(given.group, given.version, given.kind)?.resource.store?.form;
   const isEarlier = ownSchemes.has(given.group) && given.group === expected.group && given.kind === expected.kind;
   if (isEarlier || (ours !== undefined && ours.prefix === theirs?.prefix)) {
-    return { why: `the API version in the data (${groupVersion}) does not match the expected API version (${wanted})`, converts: true };
+    return {
+      why: `the API version in the data (${groupVersion}) does not match the expected API version (${wanted})`,
+      converts: true,
+      isKnown: true,
+    };
   }
-  return { why: `converting (${type}) to (${internalPackage(ours?.group ?? expected.group)}.${expected.kind}): unknown conversion`, converts: false };
+  return {
+    why: `converting (${type}) to (${internalPackage(ours?.group ?? expected.group)}.${expected.kind}): unknown conversion`,
+    converts: false,
+    isKnown: true,
+  };
 }
 
 /** The same of a document without a version, which upstream takes for one of its internal types. */

@@ -51,7 +51,7 @@ export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: 
   const says = request.patcher.keepsType ? undefined : readPatchedType({ document: patched.document, describe, refusal }, expected, catalog);
   const decoded =
     says?.isInternal === true
-      ? asInternal(patched.document as KubeObject)
+      ? asInternal(JSON.parse(describe()) as object)
       : conformPatched(patched.document, expected, (why) => refusal(apply().problem?.() ?? why));
   if (request.fieldValidation !== "Ignore") {
     const problems = [...patched.problems, ...unknownFields(decoded, says, expected, describe)];

@@ -80,6 +80,12 @@ conversation("bodies that are of another kind, or nothing at all", [
   ],
   [
     `POST ${maps}`,
+    { kind: "Secret", apiVersion: "v1", metadata: { name: "d" }, data: { a: "!" } },
+    400,
+    'Secret in version "v1" cannot be handled as a ConfigMap: illegal base64 data at input byte 0',
+  ],
+  [
+    `POST ${maps}`,
     { kind: "ConfigMap", apiVersion: "apps/v1", metadata: { name: "d" } },
     400,
     'ConfigMap in version "v1" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "apps/v1" in scheme "pkg/api/legacyscheme/scheme.go:30"',

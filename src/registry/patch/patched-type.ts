@@ -1,6 +1,6 @@
 /** What a patched document says it is. Upstream reads it as it reads a body, but that it takes the stored kind for the one to be filled in. */
 import { type ApiError, internalError } from "../../api/errors.ts";
-import { type KubeObject, parseGroupVersion } from "../../api/object.ts";
+import { parseGroupVersion } from "../../api/object.ts";
 import { sortedKeys } from "../../lib/json/encode-any.ts";
 import { exactType, type TypeMeta, TypeMetaError, typeMetaOf } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
@@ -57,8 +57,8 @@ export function refuseWithoutVersion(): never {
   throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
 }
 
-/** Such a type knows none of the fields; what is left has no name. */
-export function asInternal(document: KubeObject): Decoded {
-  const unknown = sortedKeys(document).filter((name) => name !== "kind" && name !== "apiVersion");
+/** Such a type knows none of the fields; what is left has no name. @param document with what is written always */
+export function asInternal(document: object): Decoded {
+  const unknown = sortedKeys(document as Record<string, unknown>).filter((name) => name !== "kind" && name !== "apiVersion");
   return { object: {}, problems: unknown.map((name) => `unknown field ${quoteGo(name)}`) };
 }
