@@ -3,14 +3,13 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { configMapKeyProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { checkImmutable, selectableAt } from "../fields.ts";
+import { checkImmutable } from "../fields.ts";
 import { validateLeaseStrategy } from "./lease-strategy.ts";
 import { compareVersions, parseVersion, type SemanticVersion, zeroVersion } from "./semantic-version.ts";
 
 export const leaseCandidate = strategy({
   isolatesStatus: false,
   validateName: configMapKeyProblems,
-  selectableFields: selectableAt("spec.leaseName"),
   validate,
   validateUpdate(next, old, errors) {
     validate(next, errors);

@@ -5,7 +5,7 @@ import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../a
 import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { goForm } from "../../resource/go-form.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { checkImmutable, type Part, selectable } from "../fields.ts";
+import { checkImmutable, type Part } from "../fields.ts";
 import { requireSegment } from "./reference.ts";
 
 export const ipAddress = strategy({
@@ -20,9 +20,6 @@ export const ipAddress = strategy({
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
     checkImmutable(shown(next.spec?.parentRef), shown(old.spec?.parentRef), "spec.parentRef", errors);
   },
-  selectableFields: Object.fromEntries(
-    ["group", "resource", "namespace", "name"].map((field) => [`spec.parentRef.${field}`, selectable(`spec.parentRef.${field}`)]),
-  ),
 });
 
 const shown = (parent: Part | undefined): Part | null => (parent === undefined ? null : goForm("ParentReference", parent));
