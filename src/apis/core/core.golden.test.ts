@@ -13,8 +13,11 @@ const fileOf = (kind: string): string => `${import.meta.dirname}/testdata/${kind
 for (const kind of kinds) replayWrites(fileOf(kind));
 
 const clock = { now: () => 0, after: () => () => {} };
-const withAddresses: MemoryRegistryOptions = {
-  plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges: parseIpRanges("10.0.0.0/24") ?? [], strict: true })],
-};
+const withAddresses = (cidrs: string): MemoryRegistryOptions => ({
+  plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges: parseIpRanges(cidrs) ?? [], strict: true })],
+});
 
-for (const kind of ["service-creations", "service-updates"]) replayWrites(fileOf(kind), withAddresses);
+for (const kind of ["service-creations", "service-updates"]) replayWrites(fileOf(kind), withAddresses("10.0.0.0/24"));
+for (const kind of ["service-dual-stack-creations", "service-dual-stack-updates"]) {
+  replayWrites(fileOf(kind), withAddresses("10.0.0.0/24,fd00:10::/112"));
+}

@@ -193,9 +193,11 @@ interface Asked {
 /** An address of each family that the service has and none of yet. */
 function giveAddresses(asked: Asked, source: Source, reservations: Reservation[], errors: FieldErrors): void {
   const { spec, old } = asked;
-  if (!needsAddress(spec) || clusterIps(spec)[0] === noAddress) return;
+  if (!needsAddress(spec)) return;
   let from = 0;
-  if (old !== undefined && needsAddress(old)) {
+  if (old === undefined || !needsAddress(old)) {
+    if (clusterIps(spec)[0] === noAddress) return;
+  } else {
     const isSecond = ipFamilies(old).length === 1 && ipFamilies(spec).length === 2 && !keepsPreference(spec, old);
     if (clusterIps(old)[0] === noAddress || !isSecond) return;
     from = 1;
