@@ -123,7 +123,11 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
 
   const state = { startedAt: clock.now(), booted: false, stopping: false };
   const watches = openWatches({ timeoutMinMs: options.minRequestTimeoutMs, counterOf: metrics.watches.counterOf, cutOff: metrics.watches.cutOff });
-  const timing = { clock, timeoutMs: options.requestTimeoutMs, expire: (context: RequestContext) => sendError(context, requestTimedOut(), logger) };
+  const expire = (context: RequestContext): void => {
+    metrics.requests.terminated(context);
+    sendError(context, requestTimedOut(), logger);
+  };
+  const timing = { clock, timeoutMs: options.requestTimeoutMs, expire, late: metrics.requests.terminated };
   const open = openRequests(timing);
   closers.add(() => open.close());
   const address = (): string => `${options.advertiseAddress ?? options.bindAddress}:${listener.port}`;

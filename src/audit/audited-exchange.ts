@@ -67,6 +67,10 @@ export class AuditedExchange implements Exchange {
     return this.#inner.sentBytes;
   }
 
+  get receivedBytes(): number {
+    return this.#inner.receivedBytes;
+  }
+
   header(name: string): string | undefined {
     return this.#inner.header(name);
   }

@@ -43,6 +43,8 @@ export interface Exchange {
   readonly status: number;
   /** Bytes of the answer's body so far. */
   readonly sentBytes: number;
+  /** Bytes of the request's body; -1 as long as it has not been read to its end. */
+  readonly receivedBytes: number;
 }
 
 export interface BodyStream {

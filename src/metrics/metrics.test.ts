@@ -37,7 +37,11 @@ interface Asked {
   readonly deprecatedIn?: string;
   readonly status?: number;
   readonly bytes?: number;
+  /** Of the request's body. */
+  readonly received?: number;
   readonly ms?: number;
+  /** It is ended because it took too long. */
+  readonly late?: true;
 }
 
 /** Sends one request past the filter; its end is in the caller's hands. */
@@ -46,6 +50,8 @@ function begin(metrics: Metrics, clock: ReturnType<typeof ownClock>, asked: Aske
   const closing: (() => void)[] = [];
   const exchange = {
     method: asked.method ?? "GET",
+    target: asked.path,
+    receivedBytes: asked.received ?? -1,
     status: asked.status ?? 200,
     sentBytes: asked.bytes ?? 0,
     header: () => undefined,
@@ -60,12 +66,14 @@ function begin(metrics: Metrics, clock: ReturnType<typeof ownClock>, asked: Aske
     resource: { definition: { group: info.group, resource: info.resource } as ResourceDefinition },
     version: version as unknown as ServedVersion,
   };
-  void metrics.requests.filter({
+  const context = {
     exchange,
     info,
     resolved: info.isResourceRequest ? (resolved as Resolved) : undefined,
     receivedAt: clock.now(),
-  } as RequestContext);
+  } as RequestContext;
+  void metrics.requests.filter(context);
+  if (asked.late) metrics.requests.terminated(context);
   return () => {
     clock.advance(asked.ms ?? 0);
     for (const run of closing) run();
@@ -163,6 +171,34 @@ test("metrics: durations in fewer buckets are those in more", async () => {
   ])
     assert.ok(text.includes(`apiserver_request_sli_duration_seconds${line}\n`), line);
   assert.ok(!text.includes('apiserver_request_sli_duration_seconds_count{verb="WATCH"'));
+});
+
+test("metrics: bodies of writes, values of fieldValidation, and requests that took too long", async () => {
+  const clock = ownClock();
+  const metrics = createMetrics(clock, sources);
+  const object = "/api/v1/namespaces/a/configmaps/b";
+  const requests: Asked[] = [
+    { method: "PUT", path: `${object}?fieldValidation=Strict`, received: 50_000 },
+    { method: "PUT", path: `${object}?fieldValidation=Odd`, received: 50_001 },
+    { method: "PATCH", path: object, received: 0 },
+    { method: "DELETE", path: object },
+    { method: "GET", path: object, received: 7 },
+    { method: "GET", path: object, late: true },
+    { method: "POST", path: "/nowhere", late: true },
+  ];
+  for (const asked of requests) begin(metrics, clock, asked)();
+  const text = await scrape(metrics);
+  for (const line of [
+    'apiserver_request_body_size_bytes_bucket{group="",resource="configmaps",verb="update",le="50000"} 1',
+    'apiserver_request_body_size_bytes_count{group="",resource="configmaps",verb="update"} 2',
+    'apiserver_request_body_size_bytes_count{group="",resource="configmaps",verb="patch"} 1',
+    'field_validation_request_duration_seconds_count{field_validation=""} 0',
+    'field_validation_request_duration_seconds_count{field_validation="Strict"} 0',
+    'apiserver_request_terminations_total{verb="GET",group="",version="v1",resource="configmaps",subresource="",scope="resource",component="apiserver",code="504"} 1',
+    'apiserver_request_terminations_total{verb="POST",group="",version="",resource="",subresource="/nowhere",scope="",component="apiserver",code="504"} 1',
+  ])
+    assert.ok(text.includes(`${line}\n`), line);
+  assert.doesNotMatch(text, /Odd|verb="delete"|body_size.*verb="get"/);
 });
 
 test("metrics: what is under way, in gauges", async () => {

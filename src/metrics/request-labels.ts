@@ -1,5 +1,6 @@
 /** How upstream labels a request in its metrics. Values come from the catalogue only, so that clients cannot make up series. */
 import type { RequestContext } from "../http/contract.ts";
+import { formatLabels } from "./exposition.ts";
 
 export const requestLabelNames = ["verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"] as const;
 
@@ -36,6 +37,20 @@ export function requestLabels(context: RequestContext): string | undefined {
   const verb = verbOf(context);
   const dryRun = readVerbs.has(verb) ? "" : dryRunOf(info.query);
   return `${verb} ${dryRun} ${group} ${version} ${resource} ${subresource} ${scopeOf(context)} apiserver`;
+}
+
+/** Of a path that is no resource's; the number of series has a limit. */
+const pathMax = 128;
+
+/** For what upstream counts of every request, be its path known or not. */
+export function terminationLabels(context: RequestContext, code: number): string {
+  const { info, exchange } = context;
+  const known = requestLabels(context);
+  const path = info.isResourceRequest ? "" : info.path.slice(0, pathMax);
+  const labels = known?.split(" ") ?? [exchange.method, "", "", "", "", path, "", "apiserver"];
+  const [verb = "", , group = "", version = "", resource = "", subresource = "", scope = ""] = labels;
+  const values = [verb, group, version, resource, subresource, scope, "apiserver", String(code)];
+  return formatLabels(["verb", "group", "version", "resource", "subresource", "scope", "component", "code"], values);
 }
 
 function dryRunOf(query: URLSearchParams): string {

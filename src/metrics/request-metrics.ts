@@ -4,11 +4,23 @@ import type { Filter, RequestContext } from "../http/contract.ts";
 import { isLongRunning } from "../http/request-info.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
-import { requestLabelNames, requestLabels } from "./request-labels.ts";
+import { requestLabelNames, requestLabels, terminationLabels } from "./request-labels.ts";
+import { Counters } from "./vectors.ts";
 
 const durationBounds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 const serviceLevelBounds = durationBounds.filter((bound) => bound >= 0.05);
 const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+const bodyBounds = Array.from({ length: 31 }, (_, index) => 50_000 + index * 100_000);
+/** What upstream calls writes where it tells of their bodies. */
+const bodyVerbs: Readonly<Record<string, string>> = {
+  POST: "create",
+  PUT: "update",
+  PATCH: "patch",
+  APPLY: "patch",
+  DELETE: "delete",
+  DELETECOLLECTION: "delete_collection",
+};
+const fieldValidations: readonly string[] = ["", "Ignore", "Warn", "Strict"];
 const readOnlyVerbs = new Set(["get", "list", "watch", "head", "options"]);
 
 interface Series {
@@ -18,11 +30,15 @@ interface Series {
   readonly duration: Histogram;
   /** Of gets and lists only, as upstream does. */
   readonly sizes: Histogram | undefined;
+  /** Of the bodies of writes. */
+  readonly bodies: Histogram | undefined;
 }
 
 export interface RequestMetrics {
   /** The first filter: counts the request from here until its exchange closes. */
   readonly filter: Filter;
+  /** A request was ended because it took too long. */
+  terminated(context: RequestContext): void;
   collect(): Metric[];
 }
 
@@ -31,6 +47,9 @@ export function requestMetrics(clock: Clock): RequestMetrics {
   const all = new Map<string, Series>();
   /** One request each as a sample, by its labels. */
   const deprecated = new Map<string, string>();
+  /** The values of `fieldValidation` that there were. */
+  const validations = new Set<string>();
+  const terminations = new Counters();
   const longRunning = new Set<RequestContext>();
   const inFlight = { mutating: 0, readOnly: 0 };
 
@@ -44,7 +63,8 @@ export function requestMetrics(clock: Clock): RequestMetrics {
     }
     const gone = context.resolved?.version.deprecated; // A definition may come to say so later.
     if (gone !== undefined && !deprecated.has(key)) deprecated.set(key, gone.removedIn ?? "");
-    const { status, sentBytes } = context.exchange;
+    const { status, sentBytes, receivedBytes, target } = context.exchange;
+    validations.add(target.includes("fieldValidation") ? fieldValidationOf(context.info.query) : "");
     if (status === 0) {
       series.aborts++; // The client went before there was an answer.
       return;
@@ -52,6 +72,7 @@ export function requestMetrics(clock: Clock): RequestMetrics {
     series.byStatus.set(status, (series.byStatus.get(status) ?? 0) + 1);
     series.duration.observe((clock.now() - context.receivedAt) / 1000);
     series.sizes?.observe(sentBytes);
+    if (receivedBytes >= 0) series.bodies?.observe(receivedBytes);
   }
 
   return {
@@ -70,12 +91,22 @@ export function requestMetrics(clock: Clock): RequestMetrics {
         record(context);
       });
     },
+    terminated: (context) => terminations.count(terminationLabels(context, 504)),
     collect: () => [
       requestTotal(all.values()),
       requestDuration(all.values()),
       ...serviceLevelDurations(all.values()),
       requestAborts(all.values()),
       responseSizes(all.values()),
+      requestBodySizes(all.values()),
+      fieldValidationDurations(validations),
+      {
+        name: "apiserver_request_terminations_total",
+        type: "counter",
+        stability: "ALPHA",
+        help: "Requests that were ended because they took too long.",
+        samples: terminations.samples(),
+      },
       currentInFlight(inFlight),
       openLongRunning(longRunning),
       requestedDeprecated(deprecated),
@@ -84,8 +115,16 @@ export function requestMetrics(clock: Clock): RequestMetrics {
 }
 
 function newSeries(labels: readonly string[]): Series {
-  const isRead = labels[0] === "GET" || labels[0] === "LIST";
-  return { labels, byStatus: new Map(), aborts: 0, duration: new Histogram(durationBounds), sizes: isRead ? new Histogram(sizeBounds) : undefined };
+  const [verb = ""] = labels;
+  const isRead = verb === "GET" || verb === "LIST";
+  return {
+    labels,
+    byStatus: new Map(),
+    aborts: 0,
+    duration: new Histogram(durationBounds),
+    sizes: isRead ? new Histogram(sizeBounds) : undefined,
+    bodies: Object.hasOwn(bodyVerbs, verb) ? new Histogram(bodyBounds) : undefined,
+  };
 }
 
 function requestTotal(all: Iterable<Series>): Metric {
@@ -156,6 +195,34 @@ function responseSizes(all: Iterable<Series>): Metric {
     if (sizes !== undefined) samples.push(...sizes.samples(formatLabels(readLabelNames, withoutDryRun(labels))));
   }
   return { name: "apiserver_response_sizes", type: "histogram", stability: "STABLE", help: "Bytes of the answers to reads.", samples };
+}
+
+function requestBodySizes(all: Iterable<Series>): Metric {
+  const merged = new Map<string, Histogram>();
+  for (const { labels, bodies } of all) {
+    if (bodies === undefined || bodies.count === 0) continue;
+    const [verb = "", , group = "", , resource = ""] = labels;
+    const key = formatLabels(["group", "resource", "verb"], [group, resource, bodyVerbs[verb] as string]);
+    const histogram = merged.get(key) ?? new Histogram(bodyBounds);
+    histogram.add(bodies);
+    merged.set(key, histogram);
+  }
+  const samples = [...merged].flatMap(([labels, histogram]) => [...histogram.samples(labels)]);
+  return { name: "apiserver_request_body_size_bytes", type: "histogram", stability: "ALPHA", help: "Bytes of the bodies of writes.", samples };
+}
+
+/** What upstream does not know is as nothing at all. */
+function fieldValidationOf(query: URLSearchParams): string {
+  const given = query.getAll("fieldValidation");
+  return given.length === 1 && fieldValidations.includes(given[0] as string) ? (given[0] as string) : "";
+}
+
+/** Upstream shows the series and never adds to them. */
+function fieldValidationDurations(values: Iterable<string>): Metric {
+  const none = new Histogram(serviceLevelBounds);
+  const samples = Array.from(values, (value) => [...none.samples(formatLabels(["field_validation"], [value]))]).flat();
+  const help = "Nothing is counted here, as by kube-apiserver: a series for each value of fieldValidation there was.";
+  return { name: "field_validation_request_duration_seconds", type: "histogram", stability: "ALPHA", help, samples };
 }
 
 function currentInFlight(inFlight: Readonly<Record<string, number>>): Metric {

@@ -62,7 +62,15 @@ async function everyMetric(): Promise<Metric[]> {
       resource: { definition: { group: "", resource: "pods" } },
       version: { version: "v1", subresources: [], deprecated: { since: "1.1", removedIn: "1.2" } },
     };
-    const exchange = { method, status: 200, sentBytes: 1, header: () => undefined, onClose: (run: () => void) => (close = run) };
+    const exchange = {
+      method,
+      target: path,
+      status: 200,
+      sentBytes: 1,
+      receivedBytes: 1,
+      header: () => undefined,
+      onClose: (run: () => void) => (close = run),
+    };
     void own.requests.filter({
       exchange,
       info: requestInfo(method, path),
@@ -72,9 +80,18 @@ async function everyMetric(): Promise<Metric[]> {
     if (!path.includes("watch")) close();
   }
   let abort: () => void = () => {};
-  const aborted = { method: "GET", status: 0, sentBytes: 0, header: () => undefined, onClose: (run: () => void) => (abort = run) };
+  const aborted = {
+    method: "GET",
+    target: "/livez",
+    status: 0,
+    sentBytes: 0,
+    receivedBytes: -1,
+    header: () => undefined,
+    onClose: (run: () => void) => (abort = run),
+  };
   void own.requests.filter({ exchange: aborted, info: requestInfo("GET", "/livez"), receivedAt: 0 } as unknown as RequestContext);
   abort();
+  own.requests.terminated({ exchange: aborted, info: requestInfo("GET", "/livez"), receivedAt: 0 } as unknown as RequestContext);
   own.watches.counterOf("", "v1", "pods")([1]);
   own.watches.cutOff("", "pods");
   const collect = { exchange: { respond() {} }, auditId: "" } as unknown as RequestContext;

@@ -47,6 +47,7 @@ export async function ask(
     get sentBytes() {
       return answer?.body.length ?? 0;
     },
+    receivedBytes: sent.length,
   };
   await handler({
     exchange,

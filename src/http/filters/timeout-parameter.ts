@@ -12,10 +12,12 @@ export interface RequestTiming {
   readonly timeoutMs: number;
   /** Answers a request that took longer. */
   readonly expire: (context: RequestContext) => void;
+  /** Told of one that is refused, because its time was over at once. */
+  readonly late?: (context: RequestContext) => void;
 }
 
 /** Zero and less is as none at all. What is under way when the time is over may still be done. @throws ApiError 400, 504 */
-export function timeoutParameterFilter({ clock, timeoutMs, expire }: RequestTiming): Filter {
+export function timeoutParameterFilter({ clock, timeoutMs, expire, late }: RequestTiming): Filter {
   return (context) => {
     const { info, exchange, receivedAt } = context;
     const text = info.query.get("timeout") ?? "";
@@ -23,7 +25,10 @@ export function timeoutParameterFilter({ clock, timeoutMs, expire }: RequestTimi
     const wanted = readTimeoutMs(text);
     if (wanted <= 0 || wanted >= timeoutMs) return;
     const left = wanted - (clock.now() - receivedAt);
-    if (left < 1) throw requestTimedOut();
+    if (left < 1) {
+      late?.(context);
+      throw requestTimedOut();
+    }
     const cancel = clock.after(left, () => {
       if (!context.exchange.answered) expire(context);
     });

@@ -12,6 +12,7 @@ import { webSocketProtocols } from "./web-socket-protocols.ts";
 export class Http1Exchange implements Exchange {
   readonly protocol = "HTTP/1.1";
   status = 0;
+  receivedBytes = -1;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #connection: Connection;
@@ -76,7 +77,10 @@ export class Http1Exchange implements Exchange {
 
   body(bytesMax: number): Promise<Buffer> {
     const { clock, bodyMs } = this.#connection;
-    return readBody(this.#request, { bytesMax, announced: this.header("content-length"), clock, withinMs: bodyMs });
+    const received = (bytes: number): void => {
+      this.receivedBytes = bytes;
+    };
+    return readBody(this.#request, { bytesMax, announced: this.header("content-length"), clock, withinMs: bodyMs, received });
   }
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {

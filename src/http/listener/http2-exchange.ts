@@ -23,6 +23,7 @@ export class Http2Exchange implements Exchange {
   readonly webSocket = undefined;
   readonly rawHeaders: string[];
   status = 0;
+  receivedBytes = -1;
   readonly #stream: http2.ServerHttp2Stream;
   readonly #headers: http2.IncomingHttpHeaders;
   readonly #connection: Connection;
@@ -73,7 +74,10 @@ export class Http2Exchange implements Exchange {
 
   body(bytesMax: number): Promise<Buffer> {
     const { clock, bodyMs } = this.#connection;
-    return readBody(this.#stream, { bytesMax, announced: this.header("content-length"), clock, withinMs: bodyMs });
+    const received = (bytes: number): void => {
+      this.receivedBytes = bytes;
+    };
+    return readBody(this.#stream, { bytesMax, announced: this.header("content-length"), clock, withinMs: bodyMs, received });
   }
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {

@@ -9,6 +9,8 @@ export interface BodyLimits {
   readonly announced: string | undefined;
   readonly clock: Clock;
   readonly withinMs: number;
+  /** Told how many there were, once all are here. */
+  readonly received: (bytes: number) => void;
 }
 
 /** Bytes beyond the limit that are still taken and thrown away: many clients do not look for an answer before they have sent everything. */
@@ -18,7 +20,7 @@ const discardedBytesMax = 16 << 20;
  * The source flows only until the promise settles.
  * @throws ApiError 413 beyond the limit · 400 when the client goes away · 504 when the body takes too long
  */
-export function readBody(source: Readable, { bytesMax, announced, clock, withinMs }: BodyLimits): Promise<Buffer> {
+export function readBody(source: Readable, { bytesMax, announced, clock, withinMs, received }: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let size = 0;
@@ -40,6 +42,7 @@ export function readBody(source: Readable, { bytesMax, announced, clock, withinM
       if (size > bytesMax) return refuse(tooLarge(`limit is ${bytesMax}`));
       settled = true;
       cancel();
+      received(size);
       resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size));
     };
     const leave = (): void => {
