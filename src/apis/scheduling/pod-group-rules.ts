@@ -62,7 +62,7 @@ export function validateClaimCount({ length }: readonly Part[], path: string, er
 
 function validateClaims(claims: readonly Part[], path: string, errors: FieldErrors): void {
   if (!validateClaimCount(claims, path, errors)) return;
-  validateDistinct(claims, path, errors);
+  validateDistinct(claims, path, shownClaim, errors);
   for (const [index, claim] of claims.entries()) {
     const { name = "", resourceClaimName, resourceClaimTemplateName } = claim;
     const at = `${path}[${index}]`;
@@ -76,7 +76,7 @@ function validateClaims(claims: readonly Part[], path: string, errors: FieldErro
 /** Names of what a claim becomes, in a status. */
 export function validateClaimStatuses(statuses: readonly Part[], path: string, errors: FieldErrors): void {
   if (!validateClaimCount(statuses, path, errors)) return;
-  validateDistinct(statuses, path, errors);
+  validateDistinct(statuses, path, ({ name = "", resourceClaimName }) => ({ name, resourceClaimName }), errors);
   for (const [index, { resourceClaimName }] of statuses.entries()) validateName(resourceClaimName, `${path}[${index}].resourceClaimName`, errors);
 }
 
@@ -84,11 +84,30 @@ function validateName(name: string | undefined, path: string, errors: FieldError
   if (name !== undefined) addInvalid(errors, path, name, longNameProblems(name));
 }
 
-/** No two have the same name. */
-export function validateDistinct(list: readonly Part[], path: string, errors: FieldErrors): void {
+/** No two have the same name. @param shown the item as upstream's message has it */
+export function validateDistinct(list: readonly Part[], path: string, shown: (item: Part) => Part, errors: FieldErrors): void {
   const names = new Set<string>();
   for (const [index, item] of list.entries()) {
-    if (names.has(item.name ?? "")) errors.duplicate(`${path}[${index}]`, item);
+    if (names.has(item.name ?? "")) errors.duplicate(`${path}[${index}]`, shown(item));
     names.add(item.name ?? "");
   }
 }
+
+const shownClaim = ({ name = "", resourceClaimName, resourceClaimTemplateName }: Part): Part => ({
+  name,
+  resourceClaimName,
+  resourceClaimTemplateName,
+});
+
+export function shownTemplate(template: Part): Part {
+  const { name = "", schedulingPolicy = {}, schedulingConstraints = null, disruptionMode, priorityClassName, priority } = template;
+  const { basic, gang } = schedulingPolicy;
+  const policy = { basic, gang: gang && { minCount: gang.minCount ?? 0 } };
+  const constraints = schedulingConstraints && { topology: orAbsent(items(schedulingConstraints.topology).map(({ key = "" }) => ({ key }))) };
+  const claims = orAbsent(items(template.resourceClaims).map(shownClaim));
+  const rest = { disruptionMode, priorityClassName: priorityClassName || undefined, priority };
+  return { name, schedulingPolicy: policy, schedulingConstraints: constraints, resourceClaims: claims, ...rest };
+}
+
+/** An empty list, and an empty text, is as good as none. */
+export const orAbsent = (value: unknown): unknown => (value === "" || (Array.isArray(value) && value.length === 0) ? undefined : value);

@@ -7,6 +7,7 @@ import { strategy } from "../../resource/strategy.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 import {
   longNameProblems,
+  orAbsent,
   shortNameProblems,
   validateClaimCount,
   validateClaimStatuses,
@@ -51,9 +52,6 @@ const fixedFields = [
   "priorityClassName",
   "priority",
 ];
-
-/** An empty list is as good as none. */
-const orAbsent = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? undefined : value);
 
 function validateTemplateReference(reference: Part, path: string, errors: FieldErrors): void {
   validateUnion(reference, ["workload"], path, errors);

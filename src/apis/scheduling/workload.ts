@@ -6,7 +6,7 @@ import { identical } from "../../lib/json/values.ts";
 import { pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part } from "../fields.ts";
-import { longNameProblems, shortNameProblems, validateDistinct, validateGroup, validateText } from "./pod-group-rules.ts";
+import { longNameProblems, shortNameProblems, shownTemplate, validateDistinct, validateGroup, validateText } from "./pod-group-rules.ts";
 
 const templatesMax = 8;
 const templatesPath = "spec.podGroupTemplates";
@@ -35,7 +35,7 @@ function validateController({ apiGroup = "", kind = "", name = "" }: Part, error
 
 function validateTemplates(templates: readonly Part[], errors: FieldErrors): void {
   if (!validateTemplateCount(templates, errors)) return;
-  validateDistinct(templates, templatesPath, errors);
+  validateDistinct(templates, templatesPath, shownTemplate, errors);
   for (const [index, template] of templates.entries()) {
     const path = `${templatesPath}[${index}]`;
     validateText(template.name ?? "", `${path}.name`, shortNameProblems, errors);
