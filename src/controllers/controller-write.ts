@@ -7,9 +7,14 @@ export interface ControllerWrites {
   of(target: Resolved, namespace: string, name: string, subresource?: string): WriteRequest;
 }
 
-/** @param name of its service account, which is its field manager, too */
+/** Upstream's controllers run in one program, but for those that are part of the server. */
+const program = "kube-controller-manager";
+const server = "kube-apiserver";
+
+/** @param name of its service account; its program is its field manager */
 export function writesAs(name: string): ControllerWrites {
   const user = controllerUser(name);
+  const manager = name === server ? server : program;
   return {
     of: (target, namespace, objectName, subresource = "") => ({
       target,
@@ -18,8 +23,8 @@ export function writesAs(name: string): ControllerWrites {
       subresource,
       user,
       dryRun: false,
-      fieldManager: name,
-      userAgent: name,
+      fieldManager: manager,
+      userAgent: manager,
       warnings: [],
     }),
   };

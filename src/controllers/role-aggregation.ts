@@ -76,7 +76,8 @@ async function collect(registry: RegistryContext, target: Resolved, store: Resou
   if (deepEqual(rules, role.rules ?? [])) return;
   const roleName = role.metadata.name as string;
   const intent = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: roleName }, rules };
-  await apply(registry, { ...writes.of(target, "", roleName), body: Buffer.from(JSON.stringify(intent)), force: true, fieldValidation: "Ignore" });
+  const body = Buffer.from(JSON.stringify(intent));
+  await apply(registry, { ...writes.of(target, "", roleName), fieldManager: name, body, force: true, fieldValidation: "Ignore" });
 }
 
 /** Each rule once, selector by selector, in the order of the roles' names. */

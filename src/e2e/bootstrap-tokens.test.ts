@@ -100,7 +100,7 @@ test("what joining nodes are told of the cluster is signed, and read by everybod
   const whole = `${header}.${Buffer.from(body.data.kubeconfig).toString("base64url")}.${signature}`;
   const { protectedHeader, payload } = await compactVerify(whole, Buffer.from("0123456789abcdef"));
   assert.deepEqual([protectedHeader, Buffer.from(payload).toString()], [{ alg: "HS256", kid: "signer" }, "the cluster"]);
-  assert.ok(body.metadata.managedFields.some(({ manager }: { manager: string }) => manager === "bootstrap-signer"));
+  assert.ok(body.metadata.managedFields.some(({ manager }: { manager: string }) => manager === "kube-controller-manager"));
   await admin.send({ method: "DELETE", path: `${secrets}/bootstrap-token-signer` });
   await until(clusterInfo, (answer) => answer.body?.data?.["jws-kubeconfig-signer"] === undefined, true);
 });
