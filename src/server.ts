@@ -177,8 +177,10 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   const self = (): Address => ({ host: hostOf(options.bindAddress), port: listener.port });
   const webhooks = openWebhooks(options, { catalog, metrics, self });
   closers.add(() => webhooks.close());
+  const { observers: queues } = metrics.queues;
   await startControllers(running, {
     registry,
+    queues,
     closers,
     webhooks: webhooks.conversion,
     catalog,
@@ -188,7 +190,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
     issueForSecret: identity.issueForSecret,
     legacyTokenCleanUpMs: options.legacyTokenCleanUpMs,
   });
-  const trust = clusterTrustController({ registry, logger, trust: { ...options, ...setup } });
+  const trust = clusterTrustController({ registry, logger, queues, trust: { ...options, ...setup } });
   trust.start();
   closers.add(() => trust.stop());
   setup.follow(() => {

@@ -4,14 +4,13 @@
  */
 import { bootstrapData, bootstrapExpiration, bootstrapNamespace, bootstrapTokenType, tokenIdOfName } from "../api/bootstrap-token.ts";
 import { ApiError } from "../api/errors.ts";
-import type { Logger } from "../api/logger.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { update } from "../registry/update.ts";
 import type { Resolved, ResourceStore } from "../resource/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import { followBootstrapSecrets } from "./bootstrap-secrets.ts";
-import type { Controller } from "./contract.ts";
+import type { Controller, ControllerOptions } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
@@ -27,13 +26,14 @@ interface Places {
   readonly secrets: ResourceStore;
 }
 
-export function bootstrapSigner({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
+export function bootstrapSigner({ registry, logger, queues }: ControllerOptions): Controller {
   const target = registry.catalog.find("", "v1", "configmaps");
   const configMaps = target?.resource.store;
   const secrets = registry.catalog.find("", "v1", "secrets")?.resource.store;
   if (target === undefined || configMaps === undefined || secrets === undefined) return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({
     clock: registry.clock,
+    observer: queues?.("bootstrap_signer_queue"),
     reconcile: () => sign(registry, { target, configMaps, secrets }),
     failed: (_key, error) => logger.warn("the cluster's information could not be signed, will be tried again", { error: String(error) }),
     concurrency: 1,

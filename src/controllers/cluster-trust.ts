@@ -4,7 +4,6 @@
  */
 import type { X509Certificate } from "node:crypto";
 import { ApiError } from "../api/errors.ts";
-import type { Logger } from "../api/logger.ts";
 import type { KubeObject } from "../api/object.ts";
 import { loopbackUser } from "../api/system-user.ts";
 import type { RequestHeaderOptions } from "../authentication/contract.ts";
@@ -17,7 +16,7 @@ import { deleteOne } from "../registry/delete.ts";
 import { update } from "../registry/update.ts";
 import type { Resolved, ResourceStore } from "../resource/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
-import type { Controller } from "./contract.ts";
+import type { Controller, ControllerOptions } from "./contract.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
 export interface ClusterTrust {
@@ -27,9 +26,7 @@ export interface ClusterTrust {
   readonly requestHeader: RequestHeaderOptions;
 }
 
-export interface ClusterTrustOptions {
-  readonly registry: RegistryContext;
-  readonly logger: Logger;
+export interface ClusterTrustOptions extends ControllerOptions {
   readonly trust: ClusterTrust;
 }
 
@@ -46,13 +43,14 @@ const againMs = 60_000;
 /** For clocks that are behind. */
 const expiredMs = 5 * 60_000;
 
-export function clusterTrustController({ registry, logger, trust }: ClusterTrustOptions): ClusterTrustController {
+export function clusterTrustController({ registry, logger, trust, queues }: ClusterTrustOptions): ClusterTrustController {
   const target = registry.catalog.find("", "v1", "configmaps");
   const store = target?.resource.store;
   if (target === undefined || store === undefined) return { start() {}, look() {}, stop: async () => {} };
   const key = store.keyOf(namespace, name);
   const queue = openWorkQueue({
     clock: registry.clock,
+    observer: queues?.("cluster_authentication_trust_controller"),
     async reconcile() {
       await write(registry, trust, { target, store });
       return true;

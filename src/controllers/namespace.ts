@@ -6,7 +6,7 @@ import type { Logger } from "../api/logger.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { ResourceStore } from "../resource/contract.ts";
 import type { CacheEvent, CacheSubscription, Entry } from "../watch-cache/contract.ts";
-import type { Controller } from "./contract.ts";
+import type { Controller, ControllerOptions } from "./contract.ts";
 import { type Condition, nextConditions, type Remaining } from "./namespace-conditions.ts";
 import { deleteContent } from "./namespace-content.ts";
 import { changeNamespace } from "./namespace-writes.ts";
@@ -21,11 +21,12 @@ const delayMaxMs = 2_000;
 /** How long until a list that was cut short, or could not be read, is read again. */
 const relistMs = 1_000;
 
-export function namespaceController({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
+export function namespaceController({ registry, logger, queues }: ControllerOptions): Controller {
   const store = registry.catalog.findResource("", "namespaces")?.store;
   if (store === undefined) return { start() {}, stop: async () => {} }; // Namespaces are switched off.
   const queue = openWorkQueue({
     clock: registry.clock,
+    observer: queues?.("namespace"),
     reconcile: (name) => reconcile(registry, store, name),
     failed: (name, error) => logger.warn("namespace deletion failed, will be tried again", { namespace: name, error: String(error) }),
     concurrency: namespacesAtOnce,

@@ -1,5 +1,4 @@
 /** Fills the rules of ClusterRoles that collect those of others by label. Source: access-control §5.3.6; upstream's clusterroleaggregation controller. */
-import type { Logger } from "../api/logger.ts";
 import type { KubeObject } from "../api/object.ts";
 import { deepEqual } from "../lib/json/values.ts";
 import { matchesLabels } from "../lib/selectors/label.ts";
@@ -9,7 +8,7 @@ import type { RegistryContext } from "../registry/contract.ts";
 import type { Resolved, ResourceStore } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
-import type { Controller } from "./contract.ts";
+import type { Controller, ControllerOptions } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
@@ -18,7 +17,7 @@ const writes = writesAs(name);
 /** Collecting roles known at once; more are looked at when the list is read again. */
 const rolesMax = 10_000;
 
-export function roleAggregation({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
+export function roleAggregation({ registry, logger, queues }: ControllerOptions): Controller {
   const target = registry.catalog.find("rbac.authorization.k8s.io", "v1", "clusterroles");
   const store = target?.resource.store;
   if (target === undefined || store === undefined) return { start() {}, stop: async () => {} }; // RBAC is switched off.
@@ -26,6 +25,7 @@ export function roleAggregation({ registry, logger }: { readonly registry: Regis
   const collecting = new Set<string>();
   const queue = openWorkQueue({
     clock: registry.clock,
+    observer: queues?.("ClusterRoleAggregator"),
     async reconcile(key) {
       await collect(registry, target, store, key);
       return true;

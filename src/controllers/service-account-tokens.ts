@@ -1,21 +1,17 @@
 /** Secrets that are to hold the token of an account get it, and go with the account. Source: access-control §5.2; upstream's tokens controller. */
 import { ApiError } from "../api/errors.ts";
-import type { Logger } from "../api/logger.ts";
 import type { KubeObject } from "../api/object.ts";
-import type { RegistryContext } from "../registry/contract.ts";
 import { deleteOne } from "../registry/delete.ts";
 import { update } from "../registry/update.ts";
 import type { Resolved, ResourceStore } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
-import type { Controller } from "./contract.ts";
+import type { Controller, ControllerOptions } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
 import { openSecretReferences } from "./legacy-tokens/secret-references.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
-export interface ServiceAccountTokensOptions {
-  readonly registry: RegistryContext;
-  readonly logger: Logger;
+export interface ServiceAccountTokensOptions extends ControllerOptions {
   /** PEM. */
   readonly caBundle: string;
   /** @returns the token of the account that lives in the secret */
@@ -37,13 +33,14 @@ interface Places {
 }
 
 export function serviceAccountTokensController(options: ServiceAccountTokensOptions): Controller {
-  const { registry, logger } = options;
+  const { registry, logger, queues } = options;
   const target = registry.catalog.find("", "v1", "secrets");
   const secrets = target?.resource.store;
   const accounts = registry.catalog.find("", "v1", "serviceaccounts")?.resource.store;
   if (target === undefined || secrets === undefined || accounts === undefined) return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({
     clock: registry.clock,
+    observer: queues?.("serviceaccount_tokens_service"),
     async reconcile(key) {
       await look(options, { secrets, target, accounts }, key);
       return true;

@@ -1,13 +1,12 @@
 /** Deletes bootstrap tokens that have expired. Source: access-control §5.2; upstream's token cleaner. */
 import { bootstrapExpiration, bootstrapTokenType } from "../api/bootstrap-token.ts";
 import { ApiError } from "../api/errors.ts";
-import type { Logger } from "../api/logger.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { deleteOne } from "../registry/delete.ts";
 import type { Resolved, ResourceStore } from "../resource/contract.ts";
 import type { Follower } from "../watch-cache/follow.ts";
 import { followBootstrapSecrets } from "./bootstrap-secrets.ts";
-import type { Controller } from "./contract.ts";
+import type { Controller, ControllerOptions } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
@@ -16,12 +15,13 @@ const writes = writesAs("token-cleaner");
 const secretsMax = 10_000;
 const concurrency = 4;
 
-export function tokenCleaner({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
+export function tokenCleaner({ registry, logger, queues }: ControllerOptions): Controller {
   const target = registry.catalog.find("", "v1", "secrets");
   const secrets = target?.resource.store;
   if (target === undefined || secrets === undefined) return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({
     clock: registry.clock,
+    observer: queues?.("token_cleaner"),
     async reconcile(key) {
       await look(registry, target, secrets, key);
       return true;

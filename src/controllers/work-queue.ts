@@ -1,5 +1,6 @@
 /** Keys to be reconciled: each at most once at a time, again after a growing delay when it is not done yet. */
 import type { Clock } from "../api/clock.ts";
+import type { QueueObserver } from "./contract.ts";
 
 export interface WorkQueueOptions {
   readonly clock: Clock;
@@ -15,6 +16,7 @@ export interface WorkQueueOptions {
   readonly firstDelayMs?: number;
   /** At the most, 5000. */
   readonly delayMaxMs?: number;
+  readonly observer?: QueueObserver | undefined;
 }
 
 export interface WorkQueue {
@@ -36,10 +38,12 @@ interface Item {
   /** Asked for again while it runs. */
   again: boolean;
   cancelDelay: (() => void) | undefined;
+  /** Told when its turn has come. */
+  begin: (() => () => void) | undefined;
 }
 
 export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
-  const { firstDelayMs = 50, delayMaxMs = 5_000 } = options;
+  const { firstDelayMs = 50, delayMaxMs = 5_000, observer } = options;
   const items = new Map<string, Item>();
   let ready: string[] = [];
   /** Those before have been taken. */
@@ -52,6 +56,7 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
   const enqueue = (key: string, item: Item): void => {
     item.cancelDelay?.();
     item.cancelDelay = undefined;
+    item.begin = observer?.added();
     ready.push(key);
     next();
   };
@@ -83,7 +88,9 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
     turn ??= setImmediate(endTurn);
     item.running = true;
     item.again = false;
+    const ended = item.begin?.();
     const done = await look(options, key);
+    ended?.();
     item.running = false;
     running -= 1;
     finish(key, item, done);
@@ -94,6 +101,7 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
     if (stopped !== undefined) return;
     if (item.again) return enqueue(key, item);
     if (done) return void items.delete(key);
+    observer?.retried();
     const delayMs = Math.min(firstDelayMs * 2 ** item.failures, delayMaxMs);
     item.failures += 1;
     item.cancelDelay = options.clock.after(delayMs, () => {
@@ -108,7 +116,7 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
       const known = items.get(key);
       if (known === undefined) {
         if (items.size >= options.keysMax) return false;
-        const item: Item = { failures: 0, running: false, again: false, cancelDelay: undefined };
+        const item: Item = { failures: 0, running: false, again: false, cancelDelay: undefined, begin: undefined };
         items.set(key, item);
         enqueue(key, item);
         return true;

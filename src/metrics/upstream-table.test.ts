@@ -22,6 +22,7 @@ import { impersonationMetrics } from "./impersonation-metrics.ts";
 import { jwtMetrics } from "./jwt-metrics.ts";
 import { createMetrics } from "./metrics.ts";
 import { defaultMetricsOptions } from "./options.ts";
+import { queueMetrics } from "./queue-metrics.ts";
 import { reloadMetrics } from "./reload-metrics.ts";
 import { serviceAccountMetrics } from "./service-account-metrics.ts";
 import { shownMetrics } from "./shown-metrics.ts";
@@ -131,7 +132,10 @@ async function everyMetric(): Promise<Metric[]> {
   const numbers = { loads: 1, received: 1, dispatched: 1, storedLists: 1, storedObjects: 1, consistentReads: 2, consistentFailures: 1, listed: 1 };
   const cache = { ...numbers, lists: new Map([["f:x", { lists: 1, fetched: 1 }]]), waits: [...readWaitBounds.map(() => 1), 1], waitedSeconds: 9 };
   const caches = { collect: cacheMetrics(() => [[{ group: "", resource: "pods" }, cache]], readWaitBounds) };
+  const queues = queueMetrics(() => 0);
+  queues.observers("q").added()()();
   const others = [
+    queues,
     caches,
     impersonation,
     admission,

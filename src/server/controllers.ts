@@ -25,18 +25,18 @@ export interface ControllerNeeds extends Omit<DefinitionControllerOptions, "rule
 
 /** @returns when the definitions that were there at the start are served, or could not be read */
 export async function startControllers(running: ReadonlySet<ControllerName>, needs: ControllerNeeds): Promise<void> {
-  const { registry, logger, caBundle, issueForSecret: issue, closers } = needs;
+  const { registry, logger, queues, caBundle, issueForSecret: issue, closers } = needs;
   const definitions = definitionsOnDemand(needs);
   const makers: Readonly<Record<ControllerName, () => Controller>> = {
-    "namespace-controller": () => namespaceController({ registry, logger }),
+    "namespace-controller": () => namespaceController({ registry, logger, queues }),
     "serviceaccount-controller": () => serviceAccountController({ registry, logger }),
     "root-ca-certificate-publisher-controller": () => rootCaPublisher({ registry, logger, caBundle }),
-    "serviceaccount-token-controller": () => serviceAccountTokensController({ registry, logger, caBundle, issue }),
-    "clusterrole-aggregation-controller": () => roleAggregation({ registry, logger }),
-    "garbage-collector-controller": () => garbageCollector({ registry, logger }),
+    "serviceaccount-token-controller": () => serviceAccountTokensController({ registry, logger, queues, caBundle, issue }),
+    "clusterrole-aggregation-controller": () => roleAggregation({ registry, logger, queues }),
+    "garbage-collector-controller": () => garbageCollector({ registry, logger, queues }),
     "legacy-serviceaccount-token-cleaner-controller": () => legacyTokenCleaner({ registry, logger, unusedMs: needs.legacyTokenCleanUpMs }),
-    "bootstrap-signer-controller": () => bootstrapSigner({ registry, logger }),
-    "token-cleaner-controller": () => tokenCleaner({ registry, logger }),
+    "bootstrap-signer-controller": () => bootstrapSigner({ registry, logger, queues }),
+    "token-cleaner-controller": () => tokenCleaner({ registry, logger, queues }),
   };
   const controllers = [definitions, legacyTokenTracking({ registry, logger }), ...Array.from(running, (name) => makers[name]())];
   closers.add(async () => void (await Promise.all(controllers.map((controller) => controller.stop()))));

@@ -13,6 +13,7 @@ import { type HealthMetrics, healthMetrics } from "../metrics/health-metrics.ts"
 import { impersonationMetrics } from "../metrics/impersonation-metrics.ts";
 import { createMetrics, type Metrics, type MetricsCollector, type MetricsSources } from "../metrics/metrics.ts";
 import { checkMetricsOptions } from "../metrics/options.ts";
+import { type QueueMetrics, queueMetrics } from "../metrics/queue-metrics.ts";
 import { type ServiceAccountMetrics, serviceAccountMetrics } from "../metrics/service-account-metrics.ts";
 import { type ShowMetrics, shownMetrics } from "../metrics/shown-metrics.ts";
 import { type TokenMetrics, tokenMetrics } from "../metrics/token-metrics.ts";
@@ -35,6 +36,7 @@ export interface ServerMetrics extends Metrics {
   readonly admission: AdmissionObserver & { readonly clock: Clock };
   readonly health: HealthMetrics;
   readonly serviceAccounts: ServiceAccountMetrics;
+  readonly queues: QueueMetrics;
   /** Adds what another part counts. */
   add(collect: MetricsCollector): void;
 }
@@ -51,6 +53,7 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
   const admission = admissionMetrics();
   const health = healthMetrics();
   const serviceAccounts = serviceAccountMetrics();
+  const queues = queueMetrics(() => performance.now());
   const features = featureMetrics(knownGates(), gates);
   const caches = (): (readonly [GroupResource, WatchCache])[] => {
     const byPrefix = installer.caches();
@@ -62,6 +65,7 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
   const counted = cacheMetrics(() => caches().map(([name, { counts }]) => [name, counts] as const), readWaitBounds);
   const collectors: MetricsCollector[] = [
     counted,
+    queues.collect,
     admission.collect,
     authentication.collect,
     impersonation.collect,
@@ -90,6 +94,7 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
     authentication,
     tokens,
     serviceAccounts,
+    queues,
     health,
     admission: { ...admission, clock },
     impersonation: { ...impersonation, clock },

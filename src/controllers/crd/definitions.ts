@@ -6,12 +6,11 @@ import { ApiError, notFound } from "../../api/errors.ts";
 import type { Logger } from "../../api/logger.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { cloneJson, deepEqual } from "../../lib/json/values.ts";
-import type { RegistryContext } from "../../registry/contract.ts";
 import { update } from "../../registry/update.ts";
 import type { MutableCatalog, Resolved, ResourceDefinition } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
-import type { Controller } from "../contract.ts";
+import type { Controller, ControllerOptions } from "../contract.ts";
 import { writesAs } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";
 import type { DefinitionCondition, DefinitionRules } from "./contract.ts";
@@ -22,12 +21,10 @@ const writes = writesAs("kube-apiserver");
 /** Definitions known at once; more are looked at when the list is read again. */
 const definitionsMax = 10_000;
 
-export interface DefinitionControllerOptions {
-  readonly registry: RegistryContext;
+export interface DefinitionControllerOptions extends ControllerOptions {
   readonly catalog: MutableCatalog;
   readonly rules: DefinitionRules;
   readonly release: (definition: ResourceDefinition) => void;
-  readonly logger: Logger;
 }
 
 export interface DefinitionController extends Controller {
@@ -36,12 +33,13 @@ export interface DefinitionController extends Controller {
 }
 
 export function definitionController(options: DefinitionControllerOptions): DefinitionController {
-  const { registry, logger } = options;
+  const { registry, logger, queues } = options;
   const target = registry.catalog.find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
   if (target === undefined) return { start() {}, stop: async () => {}, ready: Promise.resolve() };
   const definitions = new Definitions(options, target);
   const queue = openWorkQueue({
     clock: registry.clock,
+    observer: queues?.("crd_naming_condition_controller"),
     reconcile: (name) => definitions.reconcile(name, (other) => queue.add(other)),
     failed: (name, error) =>
       logger.warn("a definition could not be brought forward, will be tried again", { definition: name, error: String(error) }),

@@ -6,7 +6,7 @@
 import type { Logger } from "../../api/logger.ts";
 import { parseGroupVersion } from "../../api/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import type { Controller } from "../contract.ts";
+import type { Controller, ControllerOptions } from "../contract.ts";
 import { servedTarget } from "../served-target.ts";
 import { openWorkQueue } from "../work-queue.ts";
 import { collect } from "./collect.ts";
@@ -27,7 +27,7 @@ const pieceMax = 1_000;
 /** Turns of the event loop in which the followers should have caught up with the store. */
 const turnsMax = 100;
 
-export function garbageCollector({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
+export function garbageCollector({ registry, logger, queues }: ControllerOptions): Controller {
   const followers = new Map<string, KindFollower>();
   let generation: number | undefined;
   let sweepWanted: Sweep = new Set([everything]);
@@ -43,6 +43,7 @@ export function garbageCollector({ registry, logger }: { readonly registry: Regi
   const misplaced = misplacedOwners({ registry, logger });
   const queue = openWorkQueue({
     clock: registry.clock,
+    observer: queues?.("garbage_collector_attempt_to_delete"),
     reconcile: (key) => collect({ registry, misplaced, graph, look, caughtUp }, key),
     failed: tellFailures({ registry, logger }),
     concurrency: itemsAtOnce,

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openWorkQueue } from "../controllers/work-queue.ts";
+import { manualClock } from "../testing/manual-clock.ts";
+import { queueMetrics } from "./queue-metrics.ts";
+
+test("a queue: keys that wait, that are looked at, and that are looked at again", async () => {
+  const clock = manualClock();
+  const metrics = queueMetrics(clock.now);
+  const looks: ((done: boolean) => void)[] = [];
+  const queue = openWorkQueue({
+    clock,
+    reconcile: () => new Promise((resolve) => looks.push(resolve)),
+    failed: () => assert.fail(),
+    concurrency: 1,
+    keysMax: 10,
+    observer: metrics.observers("q"),
+  });
+  const read = (): Record<string, number> =>
+    Object.fromEntries(
+      metrics
+        .collect()
+        .flatMap(({ name, samples }) =>
+          samples.filter(({ suffix }) => suffix !== "_bucket").map(({ suffix, value }) => [name.slice(10) + suffix, value]),
+        ),
+    );
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  for (const key of ["a", "b", "b"]) queue.add(key);
+  clock.advance(2000);
+  const { adds_total, depth, unfinished_work_seconds, longest_running_processor_seconds, queue_duration_seconds_count } = read();
+  assert.deepEqual([adds_total, depth, unfinished_work_seconds, longest_running_processor_seconds, queue_duration_seconds_count], [2, 1, 2, 2, 1]);
+  looks[0]?.(false);
+  await turn();
+  looks[1]?.(true);
+  await turn();
+  clock.advance(50);
+  looks[2]?.(true);
+  await turn();
+  assert.deepEqual(read(), {
+    adds_total: 3,
+    depth: 0,
+    retries_total: 1,
+    unfinished_work_seconds: 0,
+    longest_running_processor_seconds: 0,
+    queue_duration_seconds_count: 3,
+    queue_duration_seconds_sum: 2,
+    work_duration_seconds_count: 3,
+    work_duration_seconds_sum: 2,
+  });
+  await queue.stop();
+});
