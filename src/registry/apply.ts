@@ -62,11 +62,11 @@ export function applyBody(registry: RegistryContext, request: ApplyBodyRequest, 
   const body = request.isCbor ? readCborApplyBody(request.body) : readApplyBody(request.body);
   const merged = mergeIntent(kind, live, { value: body.value, manager, force, subresource, now: registry.clock.now() });
   checkStrictErrors(body, request.fieldValidation, request.warnings);
-  return conformed(merged, kind);
+  return conformed(merged, kind, body.value as unknown as KubeObject);
 }
 
 /** The merged object as one of its kind, sharing nothing with the live one. Its managed fields are ours, and need no look. */
-function conformed(merged: KubeObject, kind: AppliedKind): KubeObject {
+function conformed(merged: KubeObject, kind: AppliedKind, intent: KubeObject): KubeObject {
   const { managedFields } = merged.metadata;
   delete merged.metadata.managedFields;
   try {
@@ -75,7 +75,7 @@ function conformed(merged: KubeObject, kind: AppliedKind): KubeObject {
     return object;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const what = `failed to convert new object (${describeObject(kind, merged.metadata)}) to proper version`;
+    const what = `failed to convert new object (${describeObject(kind, intent.metadata)}) to proper version`;
     throw plainError(`${what}: unable to convert unstructured object to ${describeKind(kind)}: ${conversionProblem(error)}`);
   }
 }

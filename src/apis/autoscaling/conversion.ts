@@ -5,15 +5,9 @@
 import type { KubeObject } from "../../api/object.ts";
 import type { Conversion } from "../../resource/contract.ts";
 import { items, type Part, struct } from "../fields.ts";
+import { annotationNames, dropAnnotations } from "./annotations.ts";
 import { cpuMetric, defaultCpuUtilization } from "./horizontal-pod-autoscaler.ts";
 import { metricSpecFromV1, metricSpecToV1, metricStatusFromV1, metricStatusToV1 } from "./metrics.ts";
-
-const annotationNames = {
-  metrics: "autoscaling.alpha.kubernetes.io/metrics",
-  currentMetrics: "autoscaling.alpha.kubernetes.io/current-metrics",
-  conditions: "autoscaling.alpha.kubernetes.io/conditions",
-  behavior: "autoscaling.alpha.kubernetes.io/behavior",
-} as const;
 
 export const horizontalPodAutoscalerV1: Conversion = {
   fromStorage(object) {
@@ -80,12 +74,6 @@ function annotate(object: KubeObject, what: Annotated, values: readonly unknown[
 function setAnnotation(object: KubeObject, what: Annotated, text: string): void {
   object.metadata.annotations ??= {};
   object.metadata.annotations[annotationNames[what]] = text;
-}
-
-function dropAnnotations({ metadata }: KubeObject): void {
-  if (metadata.annotations === undefined) return;
-  for (const name of Object.values(annotationNames)) delete metadata.annotations[name];
-  if (Object.keys(metadata.annotations).length === 0) delete metadata.annotations;
 }
 
 /** @returns undefined also for text that is no JSON: a client may write anything there, and upstream ignores it */

@@ -5,6 +5,7 @@ import type { StrategyContext } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { checkCounts } from "../workload.ts";
+import { dropAnnotations } from "./annotations.ts";
 import { setBehaviorDefaults, validateBehavior } from "./behavior.ts";
 import { type ReferenceRules, referenceVersionProblem, validateMetrics, validateReference } from "./metric-rules.ts";
 
@@ -17,6 +18,7 @@ export const horizontalPodAutoscaler = strategy({
     spec.minReplicas ??= 1;
     if (items(spec.metrics).length === 0) spec.metrics = [cpuMetric(defaultCpuUtilization)];
     if (spec.behavior) setBehaviorDefaults(spec.behavior);
+    dropAnnotations(object);
   },
   prepareForCreate(object) {
     delete object.status;

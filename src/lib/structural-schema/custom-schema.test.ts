@@ -192,15 +192,14 @@ test("another schema is another fingerprint", () => {
   assert.equal(schema.custom?.fingerprint, schemaOf(structuredClone(widget)).custom?.fingerprint);
 });
 
-const manyRows: [what: string, spec: Record<string, unknown>][] = [
-  ["unknown fields", Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`nope${index}`, 1]))],
-  ["doubled items", { set: Array.from({ length: 1000 }, () => "x") }],
-];
-for (const [what, spec] of manyRows) {
-  test(`applies name a hundred ${what}`, () => {
-    assert.throws(
-      () => validateIntent({ spec }, schema),
-      (error: Error) => error.message.split("\n").length === 101,
-    );
-  });
-}
+test("applies name a hundred doubled items", () => {
+  assert.throws(
+    () => validateIntent({ spec: { set: Array.from({ length: 1000 }, () => "x") } }, schema),
+    (error: Error) => error.message.split("\n").length === 101,
+  );
+});
+
+test("applies name one unknown field of a map", () => {
+  const spec = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`nope${index}`, 1]));
+  assert.throws(() => validateIntent({ spec }, schema), { message: ".spec.nope0: field not declared in schema" });
+});

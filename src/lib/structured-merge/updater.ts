@@ -206,7 +206,8 @@ function prune(context: MergeContext, merged: Versioned, managers: Managers, las
   const bare: Versioned = { object: removeItems(whole.object, lastNamed, schema), version };
   const withOwned = addBackOwned(context, whole, bare, managers);
   const pruned = addBackDangling(context, whole, withOwned, lastNamed);
-  return pruned === whole.object ? merged.object : context.convert(pruned, version, merged.version);
+  // Even when nothing goes, the way there and back may fill something in.
+  return pruned === whole.object && version === merged.version ? merged.object : context.convert(pruned, version, merged.version);
 }
 
 /** Converted, an object has all that Go shows of it, so that a field which was taken away may be there again, empty. */
@@ -214,10 +215,13 @@ function atVersion(context: MergeContext, { object, version }: Versioned, to: st
   return version === to ? object : (asShown(context.convert(object, version, to), context.schemaOf(to) as Struct) as PlainMap);
 }
 
-/** Whether nothing can have lost its last owner, so that there is no need to look. */
+/** Whether nothing can have lost its last owner, so that there is no need to look. With more than one version, converting may change something. */
 function isOwned(last: ManagedSet, managers: Managers): boolean {
   let rest = last.set;
-  for (const { set, version } of managers.values()) if (version === last.version) rest = difference(rest, set);
+  for (const { set, version } of managers.values()) {
+    if (version !== last.version) return false;
+    rest = difference(rest, set);
+  }
   return isEmpty(rest);
 }
 

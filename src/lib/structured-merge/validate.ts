@@ -45,8 +45,8 @@ function checkMap(value: unknown, type: Type & { kind: "struct" | "map" }, path:
   for (const [name, part] of Object.entries(value)) {
     const inside = [...path, `f:${name}`];
     const isKnown = type.kind === "map" || type.preserveUnknown || isDeclared(type, name);
-    if (isKnown) check(part, fieldType(type, name), inside, problems);
-    else tell(problems, inside, "field not declared in schema");
+    if (!isKnown) return tell(problems, inside, "field not declared in schema"); // Upstream looks no further in this map.
+    check(part, fieldType(type, name), inside, problems);
   }
 }
 

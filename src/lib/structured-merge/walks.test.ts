@@ -214,7 +214,7 @@ test("numbers among keys and values are in order of size", () => {
 
 test("an intent is told all that does not fit", () => {
   assert.throws(
-    () => validateIntent({ text: 1, other: 2, set: [{}] }, schema),
+    () => validateIntent({ text: 1, set: [{}], other: 2 }, schema),
     (error) => error instanceof TypedError && error.message.split("\n").length === 4,
   );
 });

@@ -35,7 +35,8 @@ export function mergeContext(target: Resolved, subresource: string, known?: Know
       validateIntent(converted, findVersion(resource, to)?.schema as Struct); // Upstream tolerates no duplicates here.
       return converted;
     },
-    ignored: (apiVersion) => (apiVersion === asked || !resource.definition.custom ? ignored : emptySet),
+    // Upstream's custom resources have no such fields at other versions but in `/status`.
+    ignored: (apiVersion) => (apiVersion === asked || subresource !== "" || !resource.definition.custom ? ignored : emptySet),
   };
 
   function convert(object: PlainMap, from: string, to: string): PlainMap {
