@@ -92,8 +92,10 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
   strategy.prepareForCreate(object, context);
   const errors = new FieldErrors();
   const validateName = (name: string, prefix: boolean): string[] => strategy.validateName(name, prefix, object);
-  validateObjectMeta(metadata, { namespaced, validateName, custom: takesAnyFinalizer(resource.definition) }, errors);
+  const checkMeta = (): void => validateObjectMeta(metadata, { namespaced, validateName, custom: takesAnyFinalizer(resource.definition) }, errors);
+  if (!strategy.checksMetaLast) checkMeta();
   const finish = (): void => {
+    if (strategy.checksMetaLast && errors.empty) checkMeta();
     throwInvalid(resource, metadata.name ?? "", errors);
     checkPathSegment(request, object);
     request.warnings.push(...strategy.warnings(object, undefined, context));

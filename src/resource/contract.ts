@@ -183,6 +183,8 @@ export interface Strategy {
   validate(object: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
   validateUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
   validateStatusUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
+  /** Metadata of new objects is looked at only where the kind's own rules find nothing wrong. */
+  readonly checksMetaLast: boolean;
   /** Updates look at metadata once more before `validateUpdate`; false where that does so itself, in its place. */
   readonly repeatsMetaRules: boolean;
   /** Nodes alone are created with the status they report; all other kinds with `isolatesStatus` start without. */

@@ -18,6 +18,7 @@ const defaults: Strategy = {
   validate: nothing,
   validateUpdate: nothing,
   validateStatusUpdate: nothing,
+  checksMetaLast: false,
   repeatsMetaRules: true,
   keepsStatusOnCreate: false,
   subresources: {},

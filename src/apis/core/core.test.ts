@@ -122,7 +122,7 @@ test("an immutable configmap", () => {
     [{ data: { a: "2" } }, [`data: ${immutable}`]],
     [{ binaryData: { b: "AAE=" } }, [`binaryData: ${immutable}`]],
     [{ immutable: undefined }, [`immutable: ${immutable}`]],
-    [{ binaryData: {} }, []],
+    [{ binaryData: {} }, [`binaryData: ${immutable}`]], // Upstream tells none from an empty one.
   ];
   for (const [change, want] of rows) assert.deepEqual(updated(configMap, before, (next) => Object.assign(next, change)).problems, want);
 });

@@ -18,6 +18,7 @@ const referenceKeys = (prefix: string): Record<string, (object: KubeObject) => s
 
 export const coreEvent = strategy({
   validateName: pathSegmentNameProblems,
+  checksMetaLast: true,
   repeatsMetaRules: false,
   isolatesStatus: false,
   ttlSeconds: eventTtlSeconds,

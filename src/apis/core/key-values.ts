@@ -1,6 +1,6 @@
 /** What configmaps and secrets share. */
 import type { FieldErrors } from "../../api/field-errors.ts";
-import { deepEqual } from "../../lib/json/values.ts";
+import { identical } from "../../lib/json/values.ts";
 import type { Part } from "../fields.ts";
 
 /** 1 MiB: all values of one object together. */
@@ -18,7 +18,7 @@ export function checkImmutableValues(next: Part, old: Part, fields: readonly str
   if (old.immutable !== true) return;
   const why = "field is immutable when `immutable` is set";
   if (next.immutable !== true) errors.forbidden("immutable", why);
-  for (const field of fields) if (!deepEqual(next[field], old[field])) errors.forbidden(field, why);
+  for (const field of fields) if (!identical(next[field] ?? null, old[field] ?? null)) errors.forbidden(field, why);
 }
 
 /** How many bytes a base64 text stands for. */
