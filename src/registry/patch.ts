@@ -52,7 +52,7 @@ export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: 
   const decoded =
     says?.isInternal === true
       ? asInternal(JSON.parse(describe()) as object)
-      : conformPatched(patched.document, expected, (why) => refusal(apply().problem?.() ?? why));
+      : conformPatched(patched.document, expected, () => refusal(misfitOf(apply(), expected)));
   if (request.fieldValidation !== "Ignore") {
     const problems = [...patched.problems, ...unknownFields(decoded, says, expected, describe)];
     if (problems.length > 0 && request.fieldValidation === "Strict") throw refusal(strictError(problems));
@@ -76,13 +76,27 @@ function unknownFields({ problems }: Decoded, says: PatchedType | undefined, { s
 /** Upstream's converter tells of all; its JSON decoder of 100. */
 const converterProblemsMax = 10_000;
 
-function conformPatched(document: unknown, expected: ExpectedKind, refusal: (why: string) => ApiError): Decoded {
+function conformPatched(document: unknown, expected: ExpectedKind, refusal: () => ApiError): Decoded {
   try {
     return conform(document, expected.schema, converterProblemsMax);
   } catch (error) {
-    if (error instanceof DecodeError) throw refusal(error.message);
+    if (error instanceof DecodeError) throw refusal();
     throw error;
   }
+}
+
+/** Why a document is none of the kind: what comes first in the text that upstream decodes, or what its converter finds. */
+function misfitOf(patched: Patched, { schema }: ExpectedKind): string {
+  const problem = patched.problem?.();
+  if (problem !== undefined) return problem;
+  try {
+    if (patched.problem === undefined) decodeJson(Buffer.from(patched.describe()), schema);
+    else conform(patched.document, schema);
+  } catch (error) {
+    if (error instanceof DecodeError) return error.message;
+    throw error;
+  }
+  throw new TypeError("what did not fit fits");
 }
 
 /** Upstream's error about a patched document names no kind. */

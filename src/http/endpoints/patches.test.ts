@@ -120,6 +120,13 @@ const fatal: readonly (readonly [request: string, body: string, status: number, 
     422,
     /^ "" is invalid: patch: Invalid value: ".*": json: cannot unmarshal number into Go struct field ConfigMap\.data of type string$/,
   ],
+  // What comes first by name.
+  [
+    `MERGE ${maps}/a`,
+    '{"metadata":"y","binaryData":{"a":1}}',
+    422,
+    /: json: cannot unmarshal number into Go struct field ConfigMap\.binaryData of type \[\]uint8$/,
+  ],
   [
     `JSON ${maps}/a`,
     '[{"op":"add","path":"/data/k","value":1,"x":1}]',
