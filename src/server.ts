@@ -42,6 +42,7 @@ import { requestTimedOut } from "./http/request-timed-out.ts";
 import { sendError } from "./http/respond.ts";
 import { createServe } from "./http/serve.ts";
 import { addressAt, type IpRange, parseIpRanges } from "./lib/ip-range/ip-range.ts";
+import { callMetrics } from "./metrics/call-metrics.ts";
 import { handshakeMetrics } from "./metrics/certificate-metrics.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 import type { RegistryContext } from "./registry/contract.ts";
@@ -87,7 +88,8 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   const served = parseRuntimeConfig(options.runtimeConfig, builtinVersions(builtinConversions));
   for (const warning of [...gateWarnings, ...served.warnings, ...plugins.warnings]) logger.warn(warning);
 
-  const audit = await openAudit(options.audit, { clock, logger });
+  const calls = callMetrics();
+  const audit = await openAudit(options.audit, { clock, logger, calls: calls.observer });
   closers.add(() => audit.close());
   // The store first: it locks the data directory, in which certificates may be renewed.
   const storage = await openStorage(options);
@@ -100,7 +102,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   });
   const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, loadRuleChecker, loadExpressionChecker, loadSelectorChecker });
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
-  const metrics = openMetrics(settings.metrics, { audit: audit.counts, storage, installer, catalog, clock, gates });
+  const metrics = openMetrics(settings.metrics, { audit: audit.counts, calls, storage, installer, catalog, clock, gates });
   const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict: gates.enabled("StrictIPCIDRValidation") });
   closers.add(() => serviceAddresses.close());
   const access = await openAccess(settings.access, { catalog, clock, gates, logger, metrics, closers });

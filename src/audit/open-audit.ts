@@ -3,7 +3,7 @@ import type { Clock } from "../api/clock.ts";
 import type { Logger } from "../api/logger.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { webhookClient } from "../webhook/client.ts";
-import type { WebhookClient } from "../webhook/contract.ts";
+import type { CallObserver, WebhookClient } from "../webhook/contract.ts";
 import { readWebhookKubeconfig } from "../webhook/kubeconfig-file.ts";
 import { unionSink } from "./backend-sink.ts";
 import { messageOf } from "./batch-queue.ts";
@@ -29,6 +29,8 @@ export interface OpenAudit {
 export interface AuditNeeds {
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Told of what is posted. */
+  readonly calls?: CallObserver;
 }
 
 /** @throws Error when an option, the policy, the log's file or the webhook's is not right */
@@ -61,9 +63,9 @@ async function openSinks({ log, webhook }: AuditOptions, hasPolicy: boolean, nee
 const answerBytesMax = 1 << 20;
 
 /** It connects when there is something to post. */
-async function openClient(configFile: string, { clock }: AuditNeeds): Promise<WebhookClient> {
+async function openClient(configFile: string, { clock, calls }: AuditNeeds): Promise<WebhookClient> {
   try {
-    return webhookClient(await readWebhookKubeconfig(configFile), { clock, userAgent: "kube-apiserver", answerBytesMax });
+    return webhookClient(await readWebhookKubeconfig(configFile), { clock, userAgent: "kube-apiserver", answerBytesMax, calls });
   } catch (error) {
     throw new Error(`initializing audit webhook: ${messageOf(error)}`);
   }

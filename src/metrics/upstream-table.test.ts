@@ -13,6 +13,7 @@ import { auditMetrics } from "./audit-metrics.ts";
 import { authenticationMetrics } from "./authentication-metrics.ts";
 import { authorizationMetrics } from "./authorization-metrics.ts";
 import { cacheMetrics } from "./cache-metrics.ts";
+import { callMetrics } from "./call-metrics.ts";
 import { certificateMetrics, handshakeMetrics } from "./certificate-metrics.ts";
 import { conversionMetrics } from "./conversion-metrics.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
@@ -132,9 +133,13 @@ async function everyMetric(): Promise<Metric[]> {
   const numbers = { loads: 1, received: 1, dispatched: 1, storedLists: 1, storedObjects: 1, consistentReads: 2, consistentFailures: 1, listed: 1 };
   const cache = { ...numbers, lists: new Map([["f:x", { lists: 1, fetched: 1 }]]), waits: [...readWaitBounds.map(() => 1), 1], waitedSeconds: 9 };
   const caches = { collect: cacheMetrics(() => [[{ group: "", resource: "pods" }, cache]], readWaitBounds) };
+  const calls = callMetrics();
+  calls.observer.sent("h", { bytes: 1, attempt: 2, status: 200 });
+  calls.observer.ended("h", { seconds: 1, answerBytes: 1 });
   const queues = queueMetrics(() => 0);
   queues.observers("q").added()()();
   const others = [
+    calls,
     queues,
     caches,
     impersonation,

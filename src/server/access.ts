@@ -68,7 +68,7 @@ async function readAbacPolicies(file: string | undefined): Promise<AbacPolicy[]>
 interface Needs extends Pick<RegistryContext, "catalog" | "clock"> {
   readonly gates: FeatureGates;
   readonly logger: ServerOptions["logger"];
-  readonly metrics: Pick<ServerMetrics, "add">;
+  readonly metrics: Pick<ServerMetrics, "add" | "calls">;
   readonly closers: Closers;
 }
 
@@ -110,6 +110,7 @@ async function openChains(
       observer,
       clock,
       logger,
+      calls: metrics.calls,
     });
   };
   const open = (next: AuthorizationConfiguration): Promise<Chain> => openChain(next, { modules, openWebhook: openNamed, observer });

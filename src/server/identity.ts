@@ -72,7 +72,7 @@ export async function identitySettings(options: ServerOptions, access: { readonl
 interface Needs {
   readonly registry: RegistryContext;
   readonly setup: Pick<ServingSetup, "clientAuthorities" | "proxyAuthorities">;
-  readonly metrics: JwtNeeds["metrics"] & Pick<ServerMetrics, "tokens" | "serviceAccounts">;
+  readonly metrics: JwtNeeds["metrics"] & Pick<ServerMetrics, "calls" | "tokens" | "serviceAccounts">;
   /** Host and port that others reach this server by, once it listens. */
   readonly address: () => string;
   readonly closers: Closers;
@@ -104,7 +104,7 @@ export async function openIdentity(
     observer: { used: metrics.serviceAccounts.used, usedSecret: uses.used },
   });
   const bootstrap = options.bootstrapTokenAuth ? [forOwnAudiences(bootstrapTokenAuthenticator({ live, clock }), audiences)] : [];
-  const webhook = await openTokenWebhook(options, { clock, logger, audiences, observer });
+  const webhook = await openTokenWebhook(options, { clock, logger, audiences, observer, calls: metrics.calls });
   if (webhook !== undefined) closers.add(webhook.close);
   const jwt = await openJwt(settings.jwt.issuers, options, { gates, metrics });
   closers.add(jwt.close);

@@ -8,6 +8,7 @@ import type { ImpersonationObserver } from "../http/impersonation/contract.ts";
 import { admissionMetrics } from "../metrics/admission-metrics.ts";
 import { type AuthenticationMetrics, authenticationMetrics } from "../metrics/authentication-metrics.ts";
 import { cacheMetrics } from "../metrics/cache-metrics.ts";
+import type { CallMetrics } from "../metrics/call-metrics.ts";
 import { featureMetrics } from "../metrics/feature-metrics.ts";
 import { type HealthMetrics, healthMetrics } from "../metrics/health-metrics.ts";
 import { impersonationMetrics } from "../metrics/impersonation-metrics.ts";
@@ -23,6 +24,7 @@ import type { Installer } from "../resource/install.ts";
 import type { Storage } from "../storage/contract.ts";
 import type { WatchCache } from "../watch-cache/contract.ts";
 import { readWaitBounds } from "../watch-cache/counts.ts";
+import type { CallObserver } from "../webhook/contract.ts";
 
 /** @throws Error when an option, or the file it names, is not right */
 export async function metricsSettings({ metrics, logger }: ServerOptions): Promise<ShowMetrics> {
@@ -37,16 +39,19 @@ export interface ServerMetrics extends Metrics {
   readonly health: HealthMetrics;
   readonly serviceAccounts: ServiceAccountMetrics;
   readonly queues: QueueMetrics;
+  readonly calls: CallObserver;
   /** Adds what another part counts. */
   add(collect: MetricsCollector): void;
 }
 
 interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pick<MetricsSources, "audit"> {
+  /** There before the others: audit calls webhooks, too. */
+  readonly calls: CallMetrics;
   readonly storage: Pick<Storage, "sizeBytes">;
   readonly installer: Pick<Installer, "caches">;
 }
 
-export function openMetrics(show: ShowMetrics, { audit, storage, installer, catalog, clock, gates }: Needs): ServerMetrics {
+export function openMetrics(show: ShowMetrics, { audit, calls, storage, installer, catalog, clock, gates }: Needs): ServerMetrics {
   const authentication = authenticationMetrics(clock);
   const tokens = tokenMetrics();
   const impersonation = impersonationMetrics();
@@ -66,6 +71,7 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
   const collectors: MetricsCollector[] = [
     counted,
     queues.collect,
+    calls.collect,
     admission.collect,
     authentication.collect,
     impersonation.collect,
@@ -95,6 +101,7 @@ export function openMetrics(show: ShowMetrics, { audit, storage, installer, cata
     tokens,
     serviceAccounts,
     queues,
+    calls: calls.observer,
     health,
     admission: { ...admission, clock },
     impersonation: { ...impersonation, clock },

@@ -7,6 +7,7 @@ import { quoteGo } from "../lib/json/quote.ts";
 import type { ServerOptions } from "../options.ts";
 import { builtinSchema } from "../resource/builtin-schemas.ts";
 import { webhookClient } from "../webhook/client.ts";
+import type { CallObserver } from "../webhook/contract.ts";
 import { readWebhookKubeconfig } from "../webhook/kubeconfig-file.ts";
 
 export interface OpenTokenWebhook {
@@ -18,6 +19,7 @@ export interface TokenWebhookNeeds extends Pick<ServerOptions, "clock" | "logger
   /** What this server is called. */
   readonly audiences: readonly string[];
   readonly observer: TokenCacheObserver | undefined;
+  readonly calls: CallObserver;
 }
 
 const versions = ["v1", "v1beta1"];
@@ -32,9 +34,9 @@ export async function openTokenWebhook(
 ): Promise<OpenTokenWebhook> {
   if (!versions.includes(version))
     throw new Error(`unsupported authentication webhook version ${quoteGo(version)}, supported versions are ${versions.map(quoteGo).join(", ")}`);
-  const { clock, logger, audiences, observer } = needs;
+  const { clock, logger, audiences, observer, calls } = needs;
   if (cacheMs > 0 && cacheMs < acceptedMsDefault) logger.warn(shorterThanOverall(cacheMs));
-  const client = webhookClient(await readWebhookKubeconfig(configFile), { answerBytesMax, clock });
+  const client = webhookClient(await readWebhookKubeconfig(configFile), { answerBytesMax, clock, calls });
   const schema = builtinSchema(`io.k8s.api.authentication.${version}.TokenReview`);
   const kind = { group: "authentication.k8s.io", version, kind: "TokenReview", schema };
   const authenticate = tokenWebhook({ client, kind, audiences, clock, logger });

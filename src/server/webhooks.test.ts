@@ -1,6 +1,7 @@
 /** Where services are reached that are webhooks, by what is stored of them. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { callMetrics } from "../metrics/call-metrics.ts";
 import { openMemoryRegistry } from "../testing/memory-registry.ts";
 import { openWebhooks } from "./webhooks.ts";
 
@@ -45,7 +46,10 @@ for (const [what, service, port, byAddress, byEndpoint] of rows) {
   ] as const) {
     test(`${what} is reached${enableAggregatorRouting ? " by its endpoints" : ""}`, async () => {
       const self = () => ({ host: "127.0.0.1", port: 6443 });
-      const webhooks = openWebhooks({ enableAggregatorRouting }, { catalog: registry.catalog, metrics: { add() {} }, self });
+      const webhooks = openWebhooks(
+        { enableAggregatorRouting },
+        { catalog: registry.catalog, metrics: { add() {}, calls: callMetrics().observer }, self },
+      );
       let told: string;
       try {
         const { host, port: at } = await webhooks.resolve("hooks", service, port);
@@ -60,7 +64,7 @@ for (const [what, service, port, byAddress, byEndpoint] of rows) {
 }
 
 test("this server is the service kubernetes, and another resolver stands for all", async () => {
-  const needs = { catalog: registry.catalog, metrics: { add() {} }, self: () => ({ host: "127.0.0.1", port: 6443 }) };
+  const needs = { catalog: registry.catalog, metrics: { add() {}, calls: callMetrics().observer }, self: () => ({ host: "127.0.0.1", port: 6443 }) };
   const own = openWebhooks({ enableAggregatorRouting: false }, needs);
   assert.deepEqual(await own.resolve("default", "kubernetes", 443), { host: "127.0.0.1", port: 6443 });
   const given = openWebhooks({ enableAggregatorRouting: false, serviceResolver: () => ({ host: "a", port: 1 }) }, needs);

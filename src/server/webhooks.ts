@@ -24,7 +24,7 @@ export interface ServerWebhooks {
 
 interface Needs {
   readonly catalog: Catalog;
-  readonly metrics: Pick<ServerMetrics, "add">;
+  readonly metrics: Pick<ServerMetrics, "add" | "calls">;
   /** Where this server listens, which stands for the service `kubernetes`. */
   readonly self: () => Address;
 }
@@ -35,7 +35,7 @@ export function openWebhooks(options: Options, needs: Needs): ServerWebhooks {
   const conversions = conversionMetrics();
   needs.metrics.add(conversions.collect);
   const resolve = serviceResolver(options, needs);
-  const conversion = openConversionWebhooks({ resolve, observer: conversions.observer });
+  const conversion = openConversionWebhooks({ resolve, observer: conversions.observer, calls: needs.metrics.calls });
   return { resolve, conversion, close: () => conversion.close() };
 }
 

@@ -7,7 +7,7 @@ import { createAuthority } from "../cli/x509.ts";
 import { startWebhookServer, type WebhookReply, type WebhookServer, type WebhookServerOptions } from "../testing/webhook-server.ts";
 import { checkAnswer, decodeAnswer } from "./answer.ts";
 import { type ClientOptions, webhookClient } from "./client.ts";
-import { type WebhookEndpoint, WebhookError, type WebhookErrorKind } from "./contract.ts";
+import { type CallObserver, type WebhookEndpoint, WebhookError, type WebhookErrorKind } from "./contract.ts";
 
 const review = { kind: "ConversionReview", apiVersion: "apiextensions.k8s.io/v1" };
 let other = "";
@@ -285,11 +285,29 @@ test("an answer that asks to come again is asked for again", async () => {
     calls++;
     return calls < 3 ? status(503, "", { "retry-after": "0" }) : review;
   });
-  const client = webhookClient({ url: server.url, ca: server.ca });
+  const told: unknown[] = [];
+  const observer: CallObserver = {
+    sent: (host, { bytes, attempt, status }) => told.push([host, bytes, attempt, status]),
+    ended: (host, { answerBytes }) => told.push([host, answerBytes]),
+  };
+  const client = webhookClient({ url: server.url, ca: server.ca }, { calls: observer });
   checkAnswer(await client.post("{}", { timeoutMs: 30_000 }));
   assert.equal(calls, 3);
-  client.close();
+  const host = `127.0.0.1:${server.port}`;
+  const answered = Buffer.byteLength(JSON.stringify(review));
+  assert.deepEqual(told, [
+    [host, 2, 1, 503],
+    [host, 2, 2, 503],
+    [host, 2, 3, 200],
+    [host, answered],
+  ]);
   await server.close();
+  await assert.rejects(client.post("{}", { timeoutMs: 30_000 }));
+  assert.deepEqual(told.slice(4), [
+    [host, 2, 1, undefined],
+    [host, undefined],
+  ]);
+  client.close();
 });
 
 test("a call that waits to come again ends in time", async () => {

@@ -10,7 +10,15 @@ import { formatDuration } from "../lib/duration/duration.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { retryAfterSeconds } from "./answer.ts";
 import { connect, streamError } from "./connect.ts";
-import { type Address, type PostOptions, type WebhookAnswer, type WebhookClient, type WebhookEndpoint, WebhookError } from "./contract.ts";
+import {
+  type Address,
+  type CallObserver,
+  type PostOptions,
+  type WebhookAnswer,
+  type WebhookClient,
+  type WebhookEndpoint,
+  WebhookError,
+} from "./contract.ts";
 
 export interface ClientOptions {
   /** Most that an answer may have. Ours: upstream reads any. */
@@ -19,10 +27,12 @@ export interface ClientOptions {
   readonly connectionsMax?: number;
   readonly userAgent?: string;
   readonly clock?: Clock;
+  readonly calls?: CallObserver | undefined;
 }
 
 /** Not imported: an import asks the module for all it has, its WebSocket among it, for which Node loads undici: 15 ms of each start. */
 const http = process.getBuiltinModule("node:http");
+const nobody: CallObserver = { sent() {}, ended() {} };
 const defaults = { answerBytesMax: 64 << 20, connectionsMax: 64, userAgent: "kube-apiserver-admission", clock: systemClock };
 /** How long a connection that nobody uses is kept. */
 const idleMs = 90_000;
@@ -38,11 +48,16 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
   const target = targetOf(endpoint.url);
   const agent = agentFor(endpoint, url, settings.connectionsMax);
   const token = tokenReader(endpoint, settings.clock);
+  const { calls = nobody } = settings;
+  const { authority: host } = target;
   return {
     async post(body, options) {
+      const startedAt = performance.now();
+      let answerBytes: number | undefined;
       const deadline = withDeadline(options);
       const shown = withTimeout(target, options.timeoutMs);
       const authorization = await authorizationOf(endpoint, token);
+      const bytes = Buffer.byteLength(body);
       const headers = {
         accept: "application/json, */*",
         "content-type": "application/json",
@@ -50,17 +65,21 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
         ...endpoint.headers,
         ...(authorization !== undefined && { authorization }),
         ...options.headers,
-        host: target.authority,
-        "content-length": String(Buffer.byteLength(body)),
+        host,
+        "content-length": String(bytes),
       };
       const call: Call = { url: shown, agent, headers, body, answerBytesMax: settings.answerBytesMax, signal: deadline.signal };
       try {
         checkHeaders(headers);
-        return await retrying(call, settings.clock);
+        const told = (attempt: number, status: number | undefined): void => calls.sent(host, { bytes, attempt, status });
+        const answer = await retrying(call, settings.clock, told);
+        answerBytes = answer.body.length;
+        return answer;
       } catch (error) {
         throw explained(error, call);
       } finally {
         deadline.clear();
+        calls.ended(host, { seconds: (performance.now() - startedAt) / 1000, answerBytes });
       }
     },
     close: () => agent.destroy(),
@@ -127,9 +146,13 @@ interface Call {
 }
 
 /** Again, for as long as the answer asks for it. Source: client-go's rest/with_retry.go */
-async function retrying(call: Call, clock: Clock): Promise<WebhookAnswer> {
+async function retrying(call: Call, clock: Clock, told: (attempt: number, status: number | undefined) => void): Promise<WebhookAnswer> {
   for (let retries = 0; ; retries++) {
-    const answer = await once(call);
+    const answer = await once(call).catch((error: unknown) => {
+      told(retries + 1, undefined);
+      throw error;
+    });
+    told(retries + 1, answer.status);
     const seconds = answer.status === 429 || answer.status >= 500 ? retryAfterSeconds(answer) : undefined;
     if (seconds === undefined || retries === retriesMax) return answer;
     await pause(seconds * 1000, call.signal, clock);

@@ -45,6 +45,14 @@ export interface PostOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Told of what is sent and what comes back, for metrics. */
+export interface CallObserver {
+  /** A request was answered, or failed: then it has no status. @param host as the URL has it @param attempt of the same call, the first is 1 */
+  sent(host: string, request: { readonly bytes: number; readonly attempt: number; readonly status: number | undefined }): void;
+  /** A call is over. @param answerBytes undefined where there was no answer */
+  ended(host: string, call: { readonly seconds: number; readonly answerBytes: number | undefined }): void;
+}
+
 export interface WebhookClient {
   /**
    * Sends one JSON body. An answer that says 429 or 5xx with `Retry-After` is asked for again, at most ten times; redirects are answers as others.

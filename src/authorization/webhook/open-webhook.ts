@@ -1,6 +1,6 @@
 /** A webhook, from its configuration to the one that asks it. Source: access-control §5.3. */
 
-import { webhookClient } from "../../webhook/client.ts";
+import { type ClientOptions, webhookClient } from "../../webhook/client.ts";
 import { readWebhookKubeconfig } from "../../webhook/kubeconfig-file.ts";
 import type { WebhookConfiguration } from "../configuration/contract.ts";
 import type { Authorizer } from "../contract.ts";
@@ -18,10 +18,10 @@ export interface OpenWebhook {
 const answerBytesMax = 1 << 20;
 
 /** @throws Error when the kubeconfig is not there, or not right */
-export async function openWebhook(options: Omit<WebhookAuthorizerOptions, "client">): Promise<OpenWebhook> {
-  const { configuration, clock } = options;
+export async function openWebhook(options: Omit<WebhookAuthorizerOptions, "client"> & Pick<ClientOptions, "calls">): Promise<OpenWebhook> {
+  const { configuration, clock, calls } = options;
   const endpoint = await readWebhookKubeconfig(kubeconfigOf(options.name, configuration));
-  const client = webhookClient(endpoint, { answerBytesMax, userAgent: "kube-apiserver", clock });
+  const client = webhookClient(endpoint, { answerBytesMax, userAgent: "kube-apiserver", clock, calls });
   const authorize = webhookAuthorizer({ ...options, client });
   let open = 0;
   let retired = false;
