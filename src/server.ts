@@ -7,6 +7,7 @@ import { createAdmission } from "./admission/chain.ts";
 import { namespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { nodeRestriction } from "./admission/node-restriction/node-restriction.ts";
 import { chooseAdmissionPlugins } from "./admission/options.ts";
+import { policyParameters } from "./admission/policy-parameters.ts";
 import { priority } from "./admission/priority.ts";
 import { pooledRandom } from "./api/random.ts";
 import type { ExpressionChecker } from "./apis/admissionregistration/expression-checker.ts";
@@ -50,6 +51,7 @@ import { builtinDefinitions, builtinVersions } from "./resource/builtin-definiti
 import { openCatalog } from "./resource/catalog.ts";
 import { createInstaller } from "./resource/install.ts";
 import { accessSettings, openAccess } from "./server/access.ts";
+import { claimRight } from "./server/claim-right.ts";
 import { Closers } from "./server/closers.ts";
 import { startControllers } from "./server/controllers.ts";
 import { resourceEndpoints } from "./server/endpoints.ts";
@@ -100,7 +102,13 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   closers.add(() => {
     for (const cache of installer.caches().values()) cache.close();
   });
-  const strategies = strategiesWith({ eventTtlSeconds: options.eventTtlSeconds, loadRuleChecker, loadExpressionChecker, loadSelectorChecker });
+  const strategies = strategiesWith({
+    eventTtlSeconds: options.eventTtlSeconds,
+    loadRuleChecker,
+    loadExpressionChecker,
+    loadSelectorChecker,
+    claimRight: claimRight((attributes) => authorize(attributes)), // Which needs these kinds first.
+  });
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const metrics = openMetrics(settings.metrics, { audit: audit.counts, calls, storage, installer, catalog, clock, gates });
   const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict: gates.enabled("StrictIPCIDRValidation") });
@@ -118,6 +126,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
       serviceAddresses,
       rbacEscalation(rbac.policy, authorize),
       podCertificateSigning(authorize),
+      policyParameters(catalog, authorize),
     ],
     metrics.admission,
   );

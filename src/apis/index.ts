@@ -48,6 +48,7 @@ import { serviceCidr } from "./networking/service-cidr.ts";
 import { runtimeClass } from "./node/runtime-class.ts";
 import { podDisruptionBudget } from "./policy/pod-disruption-budget.ts";
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/kinds.ts";
+import type { ClaimRight } from "./resource/claim-rights.ts";
 import { resourceKinds } from "./resource/kinds.ts";
 import type { LoadSelectorChecker } from "./resource/selector-checker.ts";
 import { podGroup } from "./scheduling/pod-group.ts";
@@ -148,11 +149,13 @@ export interface StrategyOptions {
   readonly loadExpressionChecker?: LoadExpressionChecker;
   /** The same of expressions that select devices. */
   readonly loadSelectorChecker?: LoadSelectorChecker;
+  /** Of who may write which part of the status of claims; without it everybody may write all of it. */
+  readonly claimRight?: ClaimRight;
 }
 
 /** The same strategies as one server wants them. */
 export function strategiesWith(options: StrategyOptions): Readonly<Record<string, Strategy>> {
-  const compiling = { ...admissionKinds(options.loadExpressionChecker), ...resourceKinds(options.loadSelectorChecker) };
+  const compiling = { ...admissionKinds(options.loadExpressionChecker), ...resourceKinds(options.loadSelectorChecker, options.claimRight) };
   const kinds = withColumns({ ...special, ...compiling }, columnsByResource);
   const expiring = Object.entries(kinds)
     .filter(([, { ttlSeconds }]) => ttlSeconds !== undefined)

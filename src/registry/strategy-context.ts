@@ -3,9 +3,12 @@ import type { KubeObject } from "../api/object.ts";
 import type { StrategyContext } from "../resource/contract.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
 
-export function strategyContext(registry: RegistryContext, { user, warnings }: Pick<WriteRequest, "user" | "warnings">): StrategyContext {
+type Request = Pick<WriteRequest, "user" | "warnings"> & { readonly isPatch?: boolean };
+
+export function strategyContext(registry: RegistryContext, { user, warnings, isPatch = false }: Request): StrategyContext {
   return {
     user,
+    isPatch,
     gates: registry.gates,
     now: registry.clock.now(),
     warn: (text) => warnings.push(text),

@@ -125,6 +125,8 @@ export interface StorageForm {
 export interface StrategyContext {
   readonly user: UserInfo;
   readonly gates: FeatureGates;
+  /** Whether leave was asked to `patch`, not to `update`. */
+  readonly isPatch?: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Tells the client what only comes out while its object is checked. */

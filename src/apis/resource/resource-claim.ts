@@ -12,13 +12,15 @@ import { goForm } from "../../resource/go-form.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 import { metadataInGo } from "../go-metadata.ts";
+import { type ClaimRight, checkStatusRights } from "./claim-rights.ts";
 import { type ClaimRules, setClaimSpecDefaults, validateClaimSpec } from "./claim-spec.ts";
 import { dropDeallocated, validateClaimStatus } from "./claim-status.ts";
 import type { LoadSelectorChecker } from "./selector-checker.ts";
 
 const metaRules = { namespaced: true, validateName: dnsSubdomainProblems };
 
-export function resourceClaimWith(load: LoadSelectorChecker | undefined): Strategy {
+/** @param ask of who may write what; without it everybody may write all of a status */
+export function resourceClaimWith(load: LoadSelectorChecker | undefined, ask?: ClaimRight): Strategy {
   return strategy({
     repeatsMetaRules: false,
     setDefaults: (object) => setClaimSpecDefaults(struct(object, "spec")),
@@ -39,6 +41,8 @@ export function resourceClaimWith(load: LoadSelectorChecker | undefined): Strate
     async validateStatusUpdate(next, old, errors, context) {
       const index = grantedAt(next);
       if (index >= 0 && grantedAt(old) < 0) await checkLabel(next, `status.allocation.devices.results[${index}].adminAccess`, errors, context);
+      const isAsked = ask !== undefined && context.gates.enabled("DRAResourceClaimGranularStatusAuthorization");
+      if (isAsked) await checkStatusRights({ user: context.user, verb: context.isPatch ? "patch" : "update", next, old }, ask, errors);
       validateMetaChangesAgain(next.metadata, old.metadata, errors);
       validateClaimStatus(next, old, errors);
     },

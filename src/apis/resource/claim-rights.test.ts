@@ -1,0 +1,97 @@
+/** What kube-apiserver 1.36 says to the same users. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { UserInfo } from "../../api/user.ts";
+import { type ClaimRight, checkStatusRights } from "./claim-rights.ts";
+
+const who = (name: string, node?: string): UserInfo => {
+  const extra = new Map(node === undefined ? [] : [["authentication.kubernetes.io/node-name", [node]] as const]);
+  return { name, uid: "", groups: [], extra };
+};
+const account = "system:serviceaccount:kube-system:driver";
+const scheduler = who("scheduler");
+const [here, elsewhere, nowhere] = [who(account, "n1"), who(account, "n2"), who(account)];
+
+const rights: Readonly<Record<string, readonly string[]>> = {
+  scheduler: ["update resourceclaims/binding", "patch resourceclaims/binding"],
+  [account]: ["associated-node:update resourceclaims/driver work/d.example.com", "arbitrary-node:patch resourceclaims/driver work/d.example.com"],
+};
+
+const ask: ClaimRight = async ({ user, verb, subresource, namespace, name }) => {
+  const wanted = `${verb} resourceclaims/${subresource}${name === "" ? "" : ` ${namespace}/${name}`}`;
+  return rights[user.name]?.includes(wanted) ? undefined : `no ${wanted}`;
+};
+
+const allocationFor = (node: string): object => ({
+  devices: { results: [{ request: "r", driver: "d.example.com", pool: "p", device: "x" }] },
+  nodeSelector: { nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values: [node] }] }] },
+});
+const device = (driver: string, value = 1): object => ({ driver, pool: "p", device: "x", data: { value } });
+
+const claim = (status?: object): KubeObject => {
+  const metadata = { name: "c", namespace: "work" };
+  return { apiVersion: "resource.k8s.io/v1", kind: "ResourceClaim", metadata, spec: {}, ...(status && { status }) };
+};
+const allocation = allocationFor("n1");
+
+async function problems(user: UserInfo, next: object, old?: object, verb = "update"): Promise<string[]> {
+  const errors = new FieldErrors();
+  await checkStatusRights({ user, verb, next: claim(next), old: claim(old) }, ask, errors);
+  return errors.causes.map(({ field, message }) => `${field}: ${message}`);
+}
+
+const forBinding = (verb: string): string =>
+  `status.allocation: Forbidden: changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="${verb}" permission: no ${verb} resourceclaims/binding`;
+const forDriver = (verbs: string, driver: string): string => {
+  const first = verbs.split(" ")[0];
+  return `status.devices: Forbidden: changing status.devices requires resource="resourceclaims/driver", verb="[${verbs}]" permission: no ${first} resourceclaims/driver work/${driver}`;
+};
+
+test("who allocates, takes back or reserves must have the right to", async () => {
+  assert.deepEqual(await problems(scheduler, { allocation }), []);
+  assert.deepEqual(await problems(scheduler, { allocation }, undefined, "patch"), []);
+  assert.deepEqual(await problems(here, { allocation }), [forBinding("update")]);
+  assert.deepEqual(await problems(here, { allocation }, undefined, "patch"), [forBinding("patch")]);
+  assert.deepEqual(await problems(here, {}, { allocation }), [forBinding("update")]);
+  const reservedFor = [{ resource: "pods", name: "p", uid: "u" }];
+  assert.deepEqual(await problems(here, { allocation, reservedFor }, { allocation }), [forBinding("update")]);
+  assert.deepEqual(await problems(here, { allocation, reservedFor }, { allocation, reservedFor }), []);
+});
+
+test("drivers say something of their own devices, with another right for those of their node", async () => {
+  const arbitrary = "arbitrary-node:update";
+  const devices = [device("d.example.com")];
+  assert.deepEqual(await problems(here, { allocation, devices }, { allocation }), []);
+  for (const user of [elsewhere, nowhere]) {
+    assert.deepEqual(await problems(user, { allocation, devices }, { allocation }), [forDriver(arbitrary, "d.example.com")]);
+    assert.deepEqual(await problems(user, { allocation, devices }, { allocation }, "patch"), []);
+  }
+  const both = [device("e.example.com"), ...devices];
+  assert.deepEqual(await problems(here, { allocation, devices: both }, { allocation }), [
+    forDriver("associated-node:update arbitrary-node:update", "e.example.com"),
+  ]);
+  assert.deepEqual(
+    await problems(scheduler, { allocation, devices: both }, { allocation }),
+    ["d.example.com", "e.example.com"].map((driver) => forDriver(arbitrary, driver)),
+  );
+});
+
+test("what stays needs no right; what changes or goes does", async () => {
+  const devices = [device("d.example.com"), device("e.example.com")];
+  assert.deepEqual(await problems(scheduler, { allocation, devices }, { allocation, devices }), []);
+  assert.deepEqual(await problems(here, { allocation, devices: [device("d.example.com", 2), devices[1]] }, { allocation, devices }), []);
+  assert.deepEqual(await problems(here, { allocation, devices: [devices[0]] }, { allocation, devices }), [
+    forDriver("associated-node:update arbitrary-node:update", "e.example.com"),
+  ]);
+  assert.deepEqual(await problems(scheduler, {}, { allocation, devices }), []); // They go with the allocation.
+});
+
+test("an allocation that is for more than one node is for none", async () => {
+  const several = { ...allocation, nodeSelector: { nodeSelectorTerms: [{}, {}] } };
+  const devices = [device("d.example.com")];
+  assert.deepEqual(await problems(here, { allocation: several, devices }, { allocation: several }), [
+    forDriver("arbitrary-node:update", "d.example.com"),
+  ]);
+});

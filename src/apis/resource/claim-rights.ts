@@ -1,0 +1,102 @@
+/** Who may change which part of a claim's status: schedulers what it was given, each driver what is said of its own devices. Source: upstream's registry/resource. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { serviceAccountOf } from "../../api/service-account.ts";
+import type { UserInfo } from "../../api/user.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { equalGoForms } from "../../resource/go-equality.ts";
+import { goForm } from "../../resource/go-form.ts";
+import { items, type Part } from "../fields.ts";
+
+/** What is asked on a resource below `resourceclaims` that is there for nothing else. */
+export interface ClaimRequest {
+  readonly user: UserInfo;
+  readonly verb: string;
+  readonly subresource: "binding" | "driver";
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** @returns why not; undefined where it is allowed */
+export type ClaimRight = (request: ClaimRequest) => Promise<string | undefined>;
+
+/** A write of a status. */
+export interface StatusWrite {
+  readonly user: UserInfo;
+  /** `update`, `patch` */
+  readonly verb: string;
+  readonly next: KubeObject;
+  readonly old: KubeObject;
+}
+
+export async function checkStatusRights(write: StatusWrite, ask: ClaimRight, errors: FieldErrors): Promise<void> {
+  await checkBinding(write, ask, errors);
+  if (write.next.status?.allocation) await checkDrivers(write, ask, errors); // Without it what drivers say is dropped.
+}
+
+async function checkBinding({ user, verb, next, old }: StatusWrite, ask: ClaimRight, errors: FieldErrors): Promise<void> {
+  if (isSameBinding(next.status ?? {}, old.status ?? {})) return;
+  const problem = await ask({ user, verb, subresource: "binding", namespace: "", name: "" });
+  if (problem === undefined) return;
+  const needed = `resource="resourceclaims/binding", verb=${quoteGo(verb)}`;
+  errors.forbidden("status.allocation", `changing status.allocation or status.reservedFor requires ${needed} permission: ${problem}`);
+}
+
+function isSameBinding(next: Part, old: Part): boolean {
+  if (!deepEqual(items(next.reservedFor), items(old.reservedFor))) return false;
+  if (!next.allocation || !old.allocation) return !next.allocation && !old.allocation;
+  return equalGoForms(goForm("AllocationResult", next.allocation), goForm("AllocationResult", old.allocation));
+}
+
+async function checkDrivers({ user, verb, next, old }: StatusWrite, ask: ClaimRight, errors: FieldErrors): Promise<void> {
+  const verbs = [...(runsOn(user, nodeOf(next.status.allocation)) ? [`associated-node:${verb}`] : []), `arbitrary-node:${verb}`];
+  const request = { user, subresource: "driver" as const, namespace: next.metadata.namespace ?? "" };
+  for (const name of changedDrivers(items(next.status.devices), items(old.status?.devices))) {
+    const problem = await firstProblem(verbs, (one) => ask({ ...request, verb: one, name }));
+    if (problem === undefined) continue;
+    const needed = `resource="resourceclaims/driver", verb="[${verbs.join(" ")}]"`;
+    errors.forbidden("status.devices", `changing status.devices requires ${needed} permission: ${problem}`);
+  }
+}
+
+/** Any of the verbs will do. */
+async function firstProblem(verbs: readonly string[], ask: (verb: string) => Promise<string | undefined>): Promise<string | undefined> {
+  const problems: string[] = [];
+  for (const verb of verbs) {
+    const problem = await ask(verb);
+    if (problem === undefined) return undefined;
+    problems.push(problem);
+  }
+  return problems[0];
+}
+
+/** Of entries that came, went or changed. */
+function changedDrivers(next: readonly Part[], old: readonly Part[]): readonly string[] {
+  const keyOf = ({ driver = "", pool = "", device = "", shareID = "" }: Part): string => JSON.stringify([driver, pool, device, shareID]);
+  const before = new Map(old.map((device) => [keyOf(device), device]));
+  const changed = new Set<string>();
+  for (const device of next) {
+    if (!deepEqual(before.get(keyOf(device)), device)) changed.add(device.driver ?? "");
+    before.delete(keyOf(device));
+  }
+  for (const { driver = "" } of before.values()) changed.add(driver);
+  return [...changed].sort();
+}
+
+/** The one node that the allocation is for, if it says so in just this way. */
+function nodeOf({ nodeSelector }: Part): string {
+  const terms = items(nodeSelector?.nodeSelectorTerms);
+  const [{ matchExpressions, matchFields } = {} as Part] = terms;
+  const [{ key, operator, values = [] } = {} as Part] = items(matchFields);
+  const isOne = terms.length === 1 && items(matchExpressions).length === 0 && items(matchFields).length === 1;
+  return isOne && key === "metadata.name" && operator === "In" && values.length === 1 ? values[0] : "";
+}
+
+/** Whether the user is a service account's pod of the node. */
+function runsOn({ name, extra }: UserInfo, node: string): boolean {
+  const nodes = extra.get("authentication.kubernetes.io/node-name") ?? [];
+  if (node === "" || serviceAccountOf(name) === undefined || nodes.length !== 1) return false;
+  return nodes[0] === node && dnsSubdomainProblems(node).length === 0;
+}
