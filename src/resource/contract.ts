@@ -189,7 +189,7 @@ export interface Strategy {
   readonly checksMetaLast: boolean;
   /** Updates look at metadata once more before `validateUpdate`; false where that does so itself, in its place. */
   readonly repeatsMetaRules: boolean;
-  /** Nodes alone are created with the status they report; all other kinds with `isolatesStatus` start without. */
+  /** `prepareForCreate` sees the status that was sent: nodes are created with it. All other kinds with `isolatesStatus` start without. */
   readonly keepsStatusOnCreate: boolean;
   /** Writes of subresources that show the whole object and change a part of it (`finalize`, `approval`), besides `status` and `scale`. */
   readonly subresources: Readonly<Record<string, SubresourceRules>>;

@@ -38,8 +38,9 @@ export const pod = strategy({
     dropInitContainerAnnotations(object.metadata);
     if (object.status) setStatusDefaults(object.status);
   },
+  keepsStatusOnCreate: true, // Of it, a class is taken that is given.
   prepareForCreate(object, { gates, now, warn }) {
-    object.status = { phase: "Pending", qosClass: qosClass(object.spec, gates.enabled("PodLevelResources")) };
+    object.status = { phase: "Pending", qosClass: object.status?.qosClass || qosClass(object.spec, gates.enabled("PodLevelResources")) };
     addGatedCondition(object, now);
     mergeLabelKeys(object, gates);
     takeAppArmorAnnotations(object, warn);
