@@ -23,7 +23,7 @@ spec:
   reinvocationPolicy: Never
   matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}
   matchConditions: [${conditions.map((name) => `{name: ${name}, expression: "true"}`).join(", ")}]
-  mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[]"}}]
+  mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'remove', path: '/a'}]"}}]
 `;
 }
 
