@@ -78,9 +78,9 @@ async function stateFor(cache: WatchCache, { resourceVersion, resourceVersionMat
   if (resourceVersion === "") return consistent(cache);
   const revision = parseResourceVersion(resourceVersion, "list");
   await cache.ready();
-  const isExact = resourceVersionMatch === "Exact" || (resourceVersionMatch === "" && limit > 0);
-  if (revision === Number.POSITIVE_INFINITY) throw resourceVersionTooLarge(resourceVersion, cache.latest().revision, isExact ? 0 : 1);
+  if (revision === Number.POSITIVE_INFINITY) throw resourceVersionTooLarge(resourceVersion, cache.latest().revision);
   if (revision === 0) return cache.latest();
+  const isExact = resourceVersionMatch === "Exact" || (resourceVersionMatch === "" && limit > 0);
   return isExact ? cache.exactly(revision) : cache.notOlderThan(revision);
 }
 

@@ -135,7 +135,7 @@ class StorageWatchCache implements WatchCache {
 
   async exactly(revision: number): Promise<Snapshot> {
     if (!this.#loaded && !this.#closed) await this.ready();
-    if (revision > this.#revision && !this.#closed) await this.#seen(revision, 0);
+    if (revision > this.#revision && !this.#closed) await this.#seen(revision);
     if (this.#closed) return this.#stored(revision);
     if (revision === this.#revision) return this.latest();
     if (!this.#options.keepsSnapshots) return this.#stored(revision);
@@ -410,13 +410,12 @@ class StorageWatchCache implements WatchCache {
       return snapshotOf(tree, revision);
     } catch (error) {
       if (error instanceof RevisionCompacted) throw expired("The resourceVersion for the provided list is too old.");
-      if (error instanceof RevisionInFuture) throw resourceVersionTooLarge(revision, this.#revision, 0); // Nobody waits for it.
+      if (error instanceof RevisionInFuture) throw resourceVersionTooLarge(revision, this.#revision);
       throw error;
     }
   }
 
-  /** @param retryAfterSeconds what is told when it does not come */
-  #seen(revision: number, retryAfterSeconds = 1): Promise<void> {
+  #seen(revision: number): Promise<void> {
     const { clock } = this.#options;
     const since = clock.now();
     return new Promise((resolve, reject) => {
@@ -425,7 +424,7 @@ class StorageWatchCache implements WatchCache {
         cancel();
         this.counts.waited((clock.now() - since) / 1000);
         if (this.#revision >= revision || this.#closed) resolve();
-        else reject(resourceVersionTooLarge(revision, this.#revision, retryAfterSeconds));
+        else reject(resourceVersionTooLarge(revision, this.#revision));
       };
       const waiter: Waiter = { revision, wake: finish };
       const cancel = clock.after(freshWaitMs, finish);
