@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { loadX509 } from "../lib/load-x509.ts";
+import { field } from "../testing/kubeconfig-fields.ts";
 import { type RawClient, type RawRequest, rawClient } from "../testing/raw-client.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
@@ -24,7 +25,7 @@ before(async () => {
   const keys = await crypto.subtle.generateKey(signingAlgorithm, true, ["sign", "verify"]);
   const made = await Pkcs10CertificateRequestGenerator.create({ name: "O=system:masters,CN=eve", keys, signingAlgorithm });
   request = Buffer.from(`${made.toString("pem")}\n`).toString("base64");
-  authority = server.servingCertificate.cert;
+  authority = field(server.kubeconfig, "certificate-authority-data");
 });
 
 after(async () => {
