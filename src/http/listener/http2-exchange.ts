@@ -86,7 +86,8 @@ export class Http2Exchange implements Exchange {
     if (this.closed) return;
     const stream = this.#stream;
     const length = body?.length ?? 0;
-    const whole = { ":status": status, ...headers, "content-length": String(length) };
+    const whole = headerList(status, headers);
+    whole.push("content-length", String(length));
     if (length === 0 || this.method === "HEAD") {
       stream.respond(whole, { endStream: true });
     } else {
@@ -104,7 +105,7 @@ export class Http2Exchange implements Exchange {
     let aborted = false;
     if (!isLate && !this.closed) {
       // The end is sent by hand, or an aborted answer would look complete.
-      stream.respond({ ":status": status, ...headers }, { waitForTrailers: true });
+      stream.respond(headerList(status, headers), { waitForTrailers: true });
       stream.once("wantTrailers", () => {
         if (!aborted) stream.sendTrailers({});
       });
@@ -138,4 +139,15 @@ export class Http2Exchange implements Exchange {
     const { clock, lingerMs } = this.#connection;
     stream.once("finish", () => stream.once("close", clock.after(lingerMs, close)));
   }
+}
+
+/** Names and values in turn, which Node sends as they are. */
+function headerList(status: number, headers: AnswerHeaders): string[] {
+  const list = [":status", String(status)];
+  for (const name in headers) {
+    const value = headers[name] as string | string[];
+    if (typeof value === "string") list.push(name, value);
+    else for (const one of value) list.push(name, one);
+  }
+  return list;
 }
