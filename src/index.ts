@@ -20,6 +20,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   securePort: 0,
   advertiseAddress: undefined,
   serviceClusterIpRange: "10.0.0.0/24",
+  serviceNodePortRange: "30000-32767",
   enableAggregatorRouting: false,
   tlsCertFile: undefined,
   tlsPrivateKeyFile: undefined,

@@ -28,6 +28,8 @@ export interface ServerOptions {
   /** What the `kubernetes` Service's endpoints name. Undefined: the first address that is not loopback, if any. */
   readonly advertiseAddress: string | undefined;
   readonly serviceClusterIpRange: string;
+  /** Such as `30000-32767`. */
+  readonly serviceNodePortRange: string;
   /** Whether webhooks that are services are reached by one of their endpoints, rather than by the service's address. */
   readonly enableAggregatorRouting: boolean;
   /** Where services are reached that are webhooks, in place of either. */

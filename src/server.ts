@@ -43,6 +43,7 @@ import { requestTimedOut } from "./http/request-timed-out.ts";
 import { sendError } from "./http/respond.ts";
 import { createServe } from "./http/serve.ts";
 import { addressAt, type IpRange, parseIpRanges } from "./lib/ip-range/ip-range.ts";
+import { parsePortRange } from "./lib/ip-range/port-range.ts";
 import { callMetrics } from "./metrics/call-metrics.ts";
 import { handshakeMetrics } from "./metrics/certificate-metrics.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
@@ -82,6 +83,10 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   const ranges = parseIpRanges(options.serviceClusterIpRange);
   if (ranges === undefined)
     throw new Error(`invalid argument ${JSON.stringify(options.serviceClusterIpRange)} for service-cluster-ip-range: not a CIDR`);
+  const portRange = parsePortRange(options.serviceNodePortRange);
+  if (typeof portRange === "string") {
+    throw new Error(`invalid argument ${JSON.stringify(options.serviceNodePortRange)} for service-node-port-range: ${portRange}`);
+  }
   const accessible = await accessSettings(options);
   const settings = { access: accessible, identity: await identitySettings(options, accessible), metrics: await metricsSettings(options) };
   const running = enabledControllers(options.controllers);
@@ -111,7 +116,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   });
   const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
   const metrics = openMetrics(settings.metrics, { audit: audit.counts, calls, storage, installer, catalog, clock, gates });
-  const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict: gates.enabled("StrictIPCIDRValidation") });
+  const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict: gates.enabled("StrictIPCIDRValidation"), portRange });
   closers.add(() => serviceAddresses.close());
   const access = await openAccess(settings.access, { catalog, clock, gates, logger, metrics, closers });
   const { authorize, rbac } = access;

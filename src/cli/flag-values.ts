@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import { CsvError, parseCsv } from "../lib/csv/csv.ts";
 import { DurationError, parseDuration } from "../lib/duration/duration.ts";
+import { formatPortRange, parsePortRange } from "../lib/ip-range/port-range.ts";
 import { integerValue, parseQuantity, QuantityError } from "../lib/quantity/quantity.ts";
 import { parseBool } from "./parse-bool.ts";
 
@@ -72,6 +73,14 @@ export function cidr(text: string): string {
   const isCidr = isIP(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(length) && Number(length) <= bits;
   if (!isCidr) throw new FlagValueError(`invalid CIDR address: ${text}`);
   return text;
+}
+
+/** @returns empty text as the usual range */
+export function portRange(text: string): string {
+  if (text.trim() === "") return "30000-32767";
+  const range = parsePortRange(text);
+  if (typeof range === "string") throw new FlagValueError(range);
+  return formatPortRange(range);
 }
 
 export function oneOf<const Word extends string>(text: string, words: readonly Word[]): Word {

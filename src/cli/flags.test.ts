@@ -110,6 +110,7 @@ const refusedRows: [argv: string[], message: string][] = [
   [["--request-timeout=-1s"], 'invalid argument "-1s" for "--request-timeout" flag: must not be negative'],
   [["--anonymous-auth=maybe"], 'invalid argument "maybe" for "--anonymous-auth" flag: strconv.ParseBool: parsing "maybe": invalid syntax'],
   [["--bind-address=localhost"], 'invalid argument "localhost" for "--bind-address" flag: failed to parse IP: "localhost"'],
+  [["--service-node-port-range=9-1"], 'invalid argument "9-1" for "--service-node-port-range" flag: end port cannot be less than start port: 9-1'],
   [["--service-cluster-ip-range=10.0.0.0"], 'invalid argument "10.0.0.0" for "--service-cluster-ip-range" flag: invalid CIDR address: 10.0.0.0'],
   [["--history-bytes-max=0"], 'invalid argument "0" for "--history-bytes-max" flag: must be a positive number of bytes'],
   [["--watch-cache=false"], 'invalid argument "false" for "--watch-cache" flag: the watch cache cannot be switched off'],

@@ -19,6 +19,7 @@ import {
   integerWithin,
   ipAddress,
   oneOf,
+  portRange,
   unlessEmpty,
 } from "./flag-values.ts";
 import { idleFlags } from "./idle-flags.ts";
@@ -254,6 +255,14 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
         shown: "10.0.0.0/24",
         set: (text, { server }) => {
           server.serviceClusterIpRange = text.split(",").map(cidr).join(",");
+        },
+      },
+      {
+        term: "--service-node-port-range <range>",
+        help: "Ports that services get on every node.",
+        shown: "30000-32767",
+        set: (text, { server }) => {
+          server.serviceNodePortRange = portRange(text);
         },
       },
       {

@@ -123,7 +123,6 @@ export const idleFlags: readonly Flag[] = [
   refused("--permit-address-sharing [bool]", notYet, isFalse),
   refused("--permit-port-sharing [bool]", notYet, isFalse),
   refused("--service-account-signing-endpoint <endpoint>", notYet),
-  refused("--service-node-port-range <range>", "the range is 30000-32767", (text) => text === "30000-32767"),
   refused("--shutdown-send-retry-after [bool]", notYet, isFalse),
   refused("--shutdown-watch-termination-grace-period <duration>", notYet, (text) => durationMs(text) === 0),
   refused("--strict-transport-security-directives <directives>", notYet),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { KubeObject } from "../../api/object.ts";
-import { parseIpRange } from "../../lib/ip-range/ip-range.ts";
+import { parseIpRange, parseIpRanges } from "../../lib/ip-range/ip-range.ts";
 import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../testing/memory-registry.ts";
 import { openServiceAddresses } from "./service-addresses.ts";
 
@@ -97,4 +97,23 @@ test("one number in two protocols has one node port", async () => {
   ];
   const { spec } = await create("dns", { type: "NodePort", ports });
   assert.equal(spec.ports[0].nodePort, spec.ports[1].nodePort);
+});
+
+test("low node ports are kept for those who ask for one, and given out when the others are gone", async () => {
+  const clock = { now: () => 0, after: () => () => {} };
+  const ranges = parseIpRanges("10.0.0.0/24");
+  assert.ok(ranges);
+  const portRange = { first: 100, last: 117 };
+  const small = await openMemoryRegistry({
+    clock,
+    plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges, strict: true, portRange })],
+  });
+  await small.create(["/namespaces", ""], { metadata: { name: "ns" } });
+  const given: number[] = [];
+  for (let index = 0; index < 3; index++) {
+    const { spec } = await small.create(services, { metadata: { name: `s${index}` }, spec: { type: "NodePort", ports: [{ port: 80 }] } });
+    given.push(spec.ports[0].nodePort);
+  }
+  assert.deepEqual(given, [116, 117, 100]);
+  await small.close();
 });

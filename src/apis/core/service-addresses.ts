@@ -11,10 +11,11 @@ import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { canonicalIp, parseIp } from "../../lib/ip-range/ip-address.ts";
 import { addressAt, formatRange, type IpRange, indexOf, lastIndex } from "../../lib/ip-range/ip-range.ts";
+import { formatPortRange, type PortRange } from "../../lib/ip-range/port-range.ts";
 import type { Catalog, ResourceStore } from "../../resource/contract.ts";
 import type { CacheEvent, CacheSubscription, Entry } from "../../watch-cache/contract.ts";
 import { items, type Part } from "../fields.ts";
-import { type Allocated, allocated } from "./allocated.ts";
+import { type Allocated, allocated, type Range } from "./allocated.ts";
 import { joinClusterIps, keepAllocated } from "./service.ts";
 import { type Family, type FamilyRules, keepsPreference, settleFamilies } from "./service-families.ts";
 import { clusterIps, ipFamilies, needsAddress, noAddress } from "./service-forms.ts";
@@ -27,10 +28,18 @@ export interface ServiceAddressesOptions {
   readonly ranges: readonly IpRange[];
   /** Gate `StrictIPCIDRValidation` */
   readonly strict: boolean;
+  /** `--service-node-port-range`; 30000 to 32767 unless told otherwise. */
+  readonly portRange?: PortRange;
 }
 
-/** `--service-node-port-range`'s default. */
-const nodePortRange = { first: 30000, from: 30000, to: 32767 };
+const usualPorts: PortRange = { first: 30000, last: 32767 };
+
+/** The low ports are kept for those who ask for one: a thirty-second of the range, from 16 to 128 of them, and none of a small range. */
+function portsOfRange({ first, last }: PortRange): Range {
+  const size = last - first + 1;
+  const kept = size <= 16 ? 0 : Math.min(Math.max(16, Math.floor(size / 32)), 128);
+  return { first, from: first + kept, to: last };
+}
 
 /** The low addresses are kept for those who ask for one: a sixteenth of the range, from 16 to 256 of them, and none of a small range. */
 function firstGivenOut(range: IpRange): number {
@@ -53,10 +62,10 @@ export interface ServiceAddresses extends AdmissionPlugin {
   close(): void;
 }
 
-export function openServiceAddresses({ catalog, clock, ranges, strict }: ServiceAddressesOptions): ServiceAddresses {
+export function openServiceAddresses({ catalog, clock, ranges, strict, portRange = usualPorts }: ServiceAddressesOptions): ServiceAddresses {
   const pools = new Map(ranges.map((range): [Family, AddressPool] => [range.family, openPool(range)]));
   const rules = { families: ranges.map(({ family }) => family), strict };
-  const nodePorts = allocated(nodePortRange);
+  const nodePorts = allocated(portsOfRange(portRange));
   let subscription: CacheSubscription | undefined;
   let starting: Promise<void> | undefined;
   /** Events up to this revision are known from the cache already. */
@@ -106,7 +115,7 @@ export function openServiceAddresses({ catalog, clock, ranges, strict }: Service
     name: "ServiceAddresses",
     mutate(attributes) {
       if (!concerns(attributes)) return;
-      const source = { pools, rules, nodePorts, now: clock.now(), refresh: () => refresh(storeOf(catalog)) };
+      const source = { pools, rules, nodePorts, portRange, now: clock.now(), refresh: () => refresh(storeOf(catalog)) };
       if (subscription !== undefined) return give(attributes, source);
       return started().then(() => give(attributes, source));
     },
@@ -137,6 +146,7 @@ interface Source {
   readonly pools: ReadonlyMap<Family, AddressPool>;
   readonly rules: FamilyRules;
   readonly nodePorts: Allocated;
+  readonly portRange: PortRange;
   readonly now: number;
   /** Makes the pools what the cache says; asked before anything is refused. */
   refresh(): void;
@@ -249,7 +259,7 @@ const notInRange = (address: string, range: IpRange): string =>
 
 /** Node ports for one write: what it took is taken for the rest of it. */
 function portPool(source: Source, reservations: Reservation[]): PortPool {
-  const { nodePorts } = source;
+  const { nodePorts, portRange } = source;
   const taken = new Set<number>();
   const keep = (value: number): void => {
     taken.add(value);
@@ -257,8 +267,8 @@ function portPool(source: Source, reservations: Reservation[]): PortPool {
   };
   return {
     take(port) {
-      if (port < nodePortRange.from || port > nodePortRange.to) {
-        return `provided port is not in the valid range. The range of valid ports is ${nodePortRange.from}-${nodePortRange.to}`;
+      if (port < portRange.first || port > portRange.last) {
+        return `provided port is not in the valid range. The range of valid ports is ${formatPortRange(portRange)}`;
       }
       if (taken.has(port) || isTaken(nodePorts, port, source)) return "provided port is already allocated";
       keep(port);
