@@ -35,7 +35,8 @@ function pairProblem(certificate: Buffer, key: Buffer): string | undefined {
   const secret = attempt(() => createPrivateKey({ key, format: "der", type: "pkcs1" })) ?? otherKey(key);
   if (secret === undefined) return "tls: failed to parse private key";
   const [type = "", keyType = ""] = [shown.asymmetricKeyType, secret.asymmetricKeyType];
-  if (!knownTypes.includes(keyType)) return "tls: found unknown private key type in PKCS#8 wrapping";
+  if (keyType === "x25519") return "tls: found unknown private key type in PKCS#8 wrapping";
+  if (!knownTypes.includes(keyType)) return "tls: failed to parse private key"; // Go knows no others.
   if (!knownTypes.includes(type)) return "tls: unknown public key algorithm";
   if (type !== keyType) return "tls: private key type does not match public key type";
   return createPublicKey(secret).equals(shown) ? undefined : "tls: private key does not match public key";
