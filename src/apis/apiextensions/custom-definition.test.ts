@@ -213,6 +213,8 @@ test("scale reads and writes its paths", () => {
   });
   scale?.applyScale(object, 5);
   assert.equal(object.spec.size, 5);
+  const without = { apiVersion: "example.com/v1", kind: "Widget", metadata: {}, spec: null } as unknown as KubeObject;
+  assert.throws(() => scale?.applyScale(without, 5), /value cannot be set because \.spec is not a map\[string\]interface\{\}/);
 });
 
 test("fields to select by", () => {

@@ -1,4 +1,5 @@
 /** What is special about the kind of a definition: its schema and rules. Source: k8s.io/apiextensions-apiserver pkg/registry/customresource */
+import { plainError } from "../../api/errors.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
@@ -197,9 +198,19 @@ function scaleMapping({ specReplicasPath = "", statusReplicasPath = "", labelSel
       const status = { replicas: integerAt(object, statusReplicasPath), ...(selector !== "" && { selector }) };
       return { kind: "Scale", apiVersion: "autoscaling/v1", metadata, spec: { replicas: integerAt(object, specReplicasPath) }, status };
     },
-    applyScale: (object, replicas) => setAt(object, specReplicasPath, replicas),
+    applyScale: (object, replicas) => setReplicas(object, specReplicasPath, replicas),
     replicasPath: splitPath(specReplicasPath),
   };
+}
+
+/** @throws ApiError 500, as upstream has it, where something on the way is no object */
+function setReplicas(object: KubeObject, path: string, replicas: unknown): void {
+  try {
+    setAt(object, path, replicas);
+  } catch (error) {
+    if (error instanceof PathTypeError) throw plainError(error.message);
+    throw error;
+  }
 }
 
 const standardFinalizers = ["orphan", "foregroundDeletion", "kubernetes"];

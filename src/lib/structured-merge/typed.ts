@@ -161,7 +161,7 @@ function isGoEmpty(type: Type, value: unknown): boolean {
 }
 
 /**
- * A value with all that Go would show of it.
+ * A value with all that Go would show of it, and nothing else: null in a field is as good as nothing.
  * @throws TypedError beyond `depthMax` levels
  */
 export function asShown(value: unknown, type: Type, depth = 0): unknown {
@@ -171,7 +171,7 @@ export function asShown(value: unknown, type: Type, depth = 0): unknown {
   const result: PlainMap = {};
   if (type.kind === "struct") {
     for (const field of type.fields) {
-      const part = shown(field, fieldOf(value, field.name));
+      const part = shown(field, fieldOf(value, field.name) ?? undefined);
       if (part !== undefined) setMember(result, field.name, asShown(part, field.type, depth + 1));
     }
   }

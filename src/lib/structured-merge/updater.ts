@@ -166,7 +166,9 @@ function comparer(context: MergeContext, live: Versioned, next: Versioned, isApp
     let changes = byVersion.get(version);
     if (changes === undefined) {
       const before = context.convert(live.object, live.version, version);
-      const after = about("failed to convert new object", () => context.convert(next.object, next.version, version));
+      const after = about("failed to convert new object", () =>
+        isApply ? atVersion(context, next, version) : context.convert(next.object, next.version, version),
+      );
       const written = isApply && version === next.version ? "right" : undefined;
       const whole = withoutFields(compare(before, after, context.schemaOf(version) as Struct, written), context.ignored(version));
       changes = { whole, changed: changedFields(whole) };
@@ -207,12 +209,18 @@ function prune(context: MergeContext, merged: Versioned, managers: Managers, las
   const withOwned = addBackOwned(context, whole, bare, managers);
   const pruned = addBackDangling(context, whole, withOwned, lastNamed);
   // Even when nothing goes, the way there and back may fill something in.
-  return pruned === whole.object && version === merged.version ? merged.object : context.convert(pruned, version, merged.version);
+  return pruned === whole.object && version === merged.version ? merged.object : atVersion(context, { object: pruned, version }, merged.version);
 }
 
-/** Converted, an object has all that Go shows of it, so that a field which was taken away may be there again, empty. */
+/** Converted, an object has all that Go shows of it, so that a field which was taken away may be there again, empty; and nothing a client wrote that says nothing. */
 function atVersion(context: MergeContext, { object, version }: Versioned, to: string): PlainMap {
-  return version === to ? object : (asShown(context.convert(object, version, to), context.schemaOf(to) as Struct) as PlainMap);
+  if (version === to) return object;
+  return decoded(context.convert(decoded(object, context.schemaOf(version)), version, to), context.schemaOf(to));
+}
+
+/** Custom resources are shown as they were written, nulls too. */
+function decoded(object: PlainMap, schema: Struct | undefined): PlainMap {
+  return schema === undefined || schema.custom !== undefined ? object : (asShown(object, schema) as PlainMap);
 }
 
 /** Whether nothing can have lost its last owner, so that there is no need to look. With more than one version, converting may change something. */
