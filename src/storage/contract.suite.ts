@@ -221,6 +221,31 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
+    test("an older state is whole, however many changes came after it, and however many a commit has", async () => {
+      const storage = await fresh();
+      const keys = Array.from({ length: 1300 }, (_, index) => `/w/${String(index).padStart(4, "0")}`);
+      const write = async (text: string): Promise<number> => {
+        let revision = 0;
+        for (let at = 0; at < keys.length; at += 100) {
+          const outcome = await storage.commit(
+            [],
+            keys.slice(at, at + 100).map((key) => put(key, text)),
+          );
+          assert.ok(outcome.ok);
+          revision = outcome.revision;
+        }
+        return revision;
+      };
+      const before = await write("old");
+      await write("new");
+      assert.deepEqual(
+        await listed(storage, "/w/", before),
+        keys.map((key) => `${key}=old`),
+      );
+      assert.equal(await textAt(storage, keys.at(-1) as string, before), "old");
+      await storage.close();
+    });
+
     test("the log tells what was missed, then what comes, with the state before, and nothing of other prefixes", async () => {
       const storage = await fresh();
       await storage.commit([], [put("/p/a", "1")]);
