@@ -6,7 +6,7 @@ import { JsonSyntaxError, parseDocument } from "../../../lib/json/parse.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { isObject } from "../../../lib/json/values.ts";
 import type { Part } from "../../fields.ts";
-import { someContainer, visitContainers } from "./containers-of.ts";
+import { visitContainers } from "./containers-of.ts";
 import { checkDescendingPath } from "./paths.ts";
 import { type TolerationRules, validateTolerations } from "./tolerations.ts";
 
@@ -52,9 +52,8 @@ export function validatePodAnnotations(
   for (const [key, value] of Object.entries(annotations)) {
     if (key.startsWith(seccompContainerPrefix)) checkSeccomp(value, `${path}.${key}`, errors);
   }
-  for (const [key, value] of Object.entries(annotations)) {
-    if (key.startsWith(appArmorPrefix)) checkAppArmor(key, value, spec, path, errors);
-  }
+  const profiles = Object.entries(annotations).filter(([key]) => key.startsWith(appArmorPrefix));
+  if (profiles.length > 0) checkAppArmor(profiles, spec, path, errors);
 }
 
 export function annotationOf(annotations: Annotations, key: string): string | undefined {
@@ -98,11 +97,15 @@ function checkSeccomp(profile: string, path: string, errors: FieldErrors): void 
   else errors.invalid(path, profile, "must be a valid seccomp profile");
 }
 
-function checkAppArmor(key: string, profile: string, spec: Part, path: string, errors: FieldErrors): void {
-  const container = key.slice(appArmorPrefix.length);
-  if (!someContainer(spec, ({ name = "" }) => name === container)) errors.invalid(`${path}[${key}]`, container, "container not found");
-  if (!["", "runtime/default", "unconfined"].includes(profile) && !profile.startsWith("localhost/")) {
-    errors.invalid(`${path}[${key}]`, profile, `invalid AppArmor profile name: ${quoteGo(profile)}`);
+function checkAppArmor(profiles: readonly (readonly [key: string, profile: string])[], spec: Part, path: string, errors: FieldErrors): void {
+  const names = new Set<string>();
+  visitContainers(spec, "", ({ name = "" }) => names.add(name));
+  for (const [key, profile] of profiles) {
+    const container = key.slice(appArmorPrefix.length);
+    if (!names.has(container)) errors.invalid(`${path}[${key}]`, container, "container not found");
+    if (!["", "runtime/default", "unconfined"].includes(profile) && !profile.startsWith("localhost/")) {
+      errors.invalid(`${path}[${key}]`, profile, `invalid AppArmor profile name: ${quoteGo(profile)}`);
+    }
   }
 }
 

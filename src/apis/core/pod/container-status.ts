@@ -33,24 +33,29 @@ const healths = ["Healthy", "Unhealthy", "Unknown"];
 const messageBytesMax = 1024;
 
 function validateDevices(statuses: readonly Part[], path: string, containers: readonly Part[], errors: FieldErrors): void {
+  if (!statuses.some(({ allocatedResourcesStatus }) => allocatedResourcesStatus)) return;
+  const asked = new Map(containers.toReversed().map((container) => [container.name, namesOf(container)]));
   for (const [index, { name, allocatedResourcesStatus }] of statuses.entries()) {
-    const container = containers.find((each) => each.name === name);
+    const names = asked.get(name);
     for (const [place, allocated] of items(allocatedResourcesStatus).entries()) {
       const at = `${path}[${index}].allocatedResourcesStatus[${place}]`;
-      if (container !== undefined) checkAsked(allocated.name ?? "", container, `${at}.name`, errors);
+      if (names !== undefined) checkAsked(allocated.name ?? "", names, `${at}.name`, errors);
       validateHealth(items(allocated.resources), `${at}.resources`, errors);
     }
   }
 }
 
-function checkAsked(name: string, { resources }: Part, path: string, errors: FieldErrors): void {
-  if (name.startsWith("claim:")) {
-    const claims = items(resources?.claims).map((claim) => `claim:${claim.name ?? ""}${claim.request ? `/${claim.request}` : ""}`);
-    const form = "in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
-    if (!claims.includes(name)) errors.invalid(path, name, `must match one of the container's resource claims ${form}`);
-  } else if (!Object.hasOwn(resources?.requests ?? {}, name)) {
-    errors.invalid(path, name, "must match one of the container's resource requests");
-  }
+/** What a container asks for: `cpu`, `claim:name/request`. */
+function namesOf({ resources }: Part): ReadonlySet<string> {
+  const claims = items(resources?.claims).map((claim) => `claim:${claim.name ?? ""}${claim.request ? `/${claim.request}` : ""}`);
+  return new Set([...Object.keys(resources?.requests ?? {}), ...claims]);
+}
+
+function checkAsked(name: string, names: ReadonlySet<string>, path: string, errors: FieldErrors): void {
+  if (names.has(name)) return;
+  const form = "in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
+  const what = name.startsWith("claim:") ? `resource claims ${form}` : "resource requests";
+  errors.invalid(path, name, `must match one of the container's ${what}`);
 }
 
 function validateHealth(resources: readonly Part[], path: string, errors: FieldErrors): void {

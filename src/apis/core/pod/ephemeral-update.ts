@@ -3,11 +3,10 @@ import type { FieldErrors } from "../../../api/field-errors.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { isMirrorPod } from "../../../api/pod-references.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
-import { jsonDiff } from "../../../lib/text-diff/unified-diff.ts";
-import { goForm } from "../../../resource/go-form.ts";
 import { items } from "../../fields.ts";
 import type { PodOptions } from "./options.ts";
 import { samePart } from "./same.ts";
+import { specDiff } from "./spec-diff.ts";
 import { validateChangedPod } from "./validate.ts";
 
 export function validateEphemeralUpdate(next: KubeObject, old: KubeObject, options: PodOptions, errors: FieldErrors): void {
@@ -20,8 +19,7 @@ export function validateEphemeralUpdate(next: KubeObject, old: KubeObject, optio
     const known = now.get(container.name ?? "");
     if (known === undefined) errors.forbidden(path, `existing ephemeral containers ${name} may not be removed\n`);
     else if (!samePart("EphemeralContainer", container, known)) {
-      const diff = jsonDiff(goForm("EphemeralContainer", container), goForm("EphemeralContainer", known));
-      errors.forbidden(path, `existing ephemeral containers ${name} may not be changed\n${diff}`);
+      errors.forbidden(path, `existing ephemeral containers ${name} may not be changed\n${specDiff("EphemeralContainer", container, known)}`);
     }
   }
 }

@@ -14,8 +14,9 @@ export function validateLabelKeys(term: Part, path: string, errors: FieldErrors)
   checkKeys(matchLabelKeys, `${path}.matchLabelKeys`, labelSelector, errors);
   checkKeys(mismatchLabelKeys, `${path}.mismatchLabelKeys`, labelSelector, errors);
   if (labelSelector) checkSelectedTwice(matchLabelKeys, labelSelector, path, errors);
+  const mismatched = new Set(mismatchLabelKeys);
   for (const [index, key] of matchLabelKeys.entries()) {
-    if (mismatchLabelKeys.includes(key)) {
+    if (mismatched.has(key)) {
       errors.invalid(`${path}.matchLabelKeys[${index}]`, key, "exists in both matchLabelKeys and mismatchLabelKeys");
     }
   }

@@ -16,6 +16,7 @@ export function validateMounts(container: Part, path: string, volumes: Volumes, 
 function validateVolumeMounts(container: Part, path: string, volumes: Volumes, errors: FieldErrors): void {
   const taken = new Set<string>();
   const devices = new Map(items(container.volumeDevices).map(({ name = "", devicePath = "" }) => [name, devicePath]));
+  const devicePaths = new Set(devices.values());
   for (const [index, mount] of items(container.volumeMounts).entries()) {
     const { name = "", mountPath = "" } = mount;
     const at = `${path}[${index}]`;
@@ -25,14 +26,12 @@ function validateVolumeMounts(container: Part, path: string, volumes: Volumes, e
     if (taken.has(mountPath)) errors.invalid(`${at}.mountPath`, mountPath, "must be unique");
     taken.add(mountPath);
     if (devices.has(name)) errors.invalid(`${at}.name`, name, "must not already exist in volumeDevices");
-    if (holds(devices, mountPath)) errors.invalid(`${at}.mountPath`, mountPath, "must not already exist as a path in volumeDevices");
+    if (devicePaths.has(mountPath)) errors.invalid(`${at}.mountPath`, mountPath, "must not already exist as a path in volumeDevices");
     validateSubPaths(mount, at, path, errors);
     validatePropagation(mount, container, path, errors);
     validateRecursiveReadOnly(mount, `${path}.recursiveReadOnly`, errors);
   }
 }
-
-const holds = (paths: ReadonlyMap<string, string>, wanted: string): boolean => [...paths.values()].includes(wanted);
 
 /** @param list the path of all mounts, at which upstream tells of these */
 function validateSubPaths({ subPath = "", subPathExpr = "" }: Part, path: string, list: string, errors: FieldErrors): void {
@@ -65,6 +64,7 @@ function validateRecursiveReadOnly({ recursiveReadOnly: mode, readOnly, mountPro
 function validateVolumeDevices({ volumeMounts, volumeDevices }: Part, path: string, volumes: Volumes, errors: FieldErrors): void {
   const [names, paths] = [new Set<string>(), new Set<string>()];
   const mounts = new Map(items(volumeMounts).map(({ name = "", mountPath = "" }) => [name, mountPath]));
+  const mountPaths = new Set(mounts.values());
   for (const [index, { name = "", devicePath = "" }] of items(volumeDevices).entries()) {
     const [nameAt, pathAt] = [`${path}[${index}].name`, `${path}[${index}].devicePath`];
     const volume = volumes.get(name);
@@ -79,7 +79,7 @@ function validateVolumeDevices({ volumeMounts, volumeDevices }: Part, path: stri
     if (hasBackstep(devicePath)) errors.invalid(pathAt, devicePath, "can not contain backsteps ('..')");
     else paths.add(devicePath);
     if (mounts.has(name)) errors.invalid(nameAt, name, "must not already exist in volumeMounts");
-    if (holds(mounts, devicePath)) errors.invalid(pathAt, devicePath, "must not already exist as a path in volumeMounts");
+    if (mountPaths.has(devicePath)) errors.invalid(pathAt, devicePath, "must not already exist as a path in volumeMounts");
     if (name !== "") names.add(name);
   }
 }

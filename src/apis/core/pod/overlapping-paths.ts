@@ -8,16 +8,21 @@ interface PlacedFile {
   readonly source: string;
 }
 
-export function overlappingPaths(volumes: readonly Part[]): string[] {
-  return volumes.flatMap((volume) => {
-    const { name = "", configMap, secret, downwardAPI, projected } = volume;
-    return [
-      ...ofFiles(name, `ConfigMap ${quoteGo(configMap?.name ?? "")}`, configMap?.items),
-      ...ofFiles(name, `Secret ${quoteGo(secret?.secretName ?? "")}`, secret?.items),
-      ...ofFiles(name, "DownwardAPI", downwardAPI?.items),
-      ...(projected ? ofProjected(name, items(projected.sources)) : []),
-    ];
-  });
+/** Told at most. */
+const overlapsMax = 1000;
+
+/** @param warnings gets one for each file that is within another, or the same */
+export function warnOfOverlaps(volumes: readonly Part[], warnings: string[]): void {
+  const end = warnings.length + overlapsMax;
+  for (const { name = "", configMap, secret, downwardAPI, projected } of volumes) {
+    if (configMap?.items) warnings.push(...ofFiles(name, `ConfigMap ${quoteGo(configMap.name ?? "")}`, configMap.items));
+    if (secret?.items) warnings.push(...ofFiles(name, `Secret ${quoteGo(secret.secretName ?? "")}`, secret.items));
+    if (downwardAPI?.items) warnings.push(...ofFiles(name, "DownwardAPI", downwardAPI.items));
+    if (projected) warnings.push(...ofProjected(name, items(projected.sources)));
+    if (warnings.length < end) continue;
+    warnings.length = end;
+    return;
+  }
 }
 
 function ofFiles(volume: string, what: string, files: unknown): string[] {
@@ -58,7 +63,7 @@ function projectedFiles({ configMap, secret, downwardAPI, serviceAccountToken, c
 }
 
 /** Files of one volume that are compared with each other; those that follow are not looked at. */
-const filesMax = 1000;
+const filesMax = 200;
 
 /** @returns a warning for each file that is taken already */
 function take({ path: given, source }: PlacedFile, taken: PlacedFile[], what: string): string[] {

@@ -20,10 +20,17 @@ export function warnOfPorts(spec: Part, path: string, warnings: string[]): void 
   warnOfNames(ports, warnings);
 }
 
+/** Told at most of one pod. */
+export const warningsMax = 1000;
+
+/** Ports of one number that each is compared with. */
+const othersMax = 100;
+
 function warnOfNumbers(ports: readonly PlacedPort[], warnings: string[]): void {
   const known = new Map<string, PlacedPort[]>();
   for (const { path, port } of ports) {
     const { containerPort = 0, protocol = "", hostPort = 0, hostIP = "" } = port;
+    if (warnings.length >= warningsMax) return;
     if (hostIP !== "" && hostPort === 0) warnings.push(`${path}: hostIP set without hostPort: ${inGo(port)}`);
     const key = `${containerPort}/${protocol}`;
     const others = known.get(key) ?? [];
@@ -31,7 +38,8 @@ function warnOfNumbers(ports: readonly PlacedPort[], warnings: string[]): void {
       const conflict = conflictOf(port, other.port);
       if (conflict !== undefined) warnings.push(`${path}: ${conflict} port definition with ${other.path}`);
     }
-    known.set(key, [...others, { path, port }]);
+    if (others.length === 0) known.set(key, others);
+    if (others.length < othersMax) others.push({ path, port });
   }
 }
 

@@ -80,10 +80,15 @@ export function profileOf(annotation: string): Part | undefined {
 /** What a kubelet of old does not know of stays as it was. */
 export function keepObservedGenerations(next: Part, old: Part): void {
   if (!next.observedGeneration && old.observedGeneration) next.observedGeneration = old.observedGeneration;
+  // The last one first.
   const before = new Map<string, unknown[]>();
-  for (const { type, observedGeneration } of items(old.conditions)) before.set(type, [...(before.get(type) ?? []), observedGeneration]);
+  for (const { type, observedGeneration } of items(old.conditions).toReversed()) {
+    const generations = before.get(type);
+    if (generations === undefined) before.set(type, [observedGeneration]);
+    else generations.push(observedGeneration);
+  }
   for (const condition of items(next.conditions)) {
-    const generation = before.get(condition.type)?.shift();
+    const generation = before.get(condition.type)?.pop();
     if (!condition.observedGeneration && generation) condition.observedGeneration = generation;
   }
 }

@@ -111,29 +111,39 @@ function checkHugePages(name: string, text: string, path: string, { indivisibleH
 }
 
 function validateClaims(claims: readonly Part[], path: string, known: ReadonlySet<string>, errors: FieldErrors): void {
-  const names = new Set<string>();
+  const seen: SeenClaims = { keys: new Set(), requests: new Map() };
+  let which: string | undefined;
   for (const [index, { name = "", request = "" }] of claims.entries()) {
     const at = `${path}[${index}]`;
     if (name === "") {
       errors.required(at);
       continue;
     }
-    if (names.has(name)) errors.duplicate(at, name);
-    else checkClaim(name, request, at, names, errors);
+    if (seen.keys.has(name)) errors.duplicate(at, name);
+    else checkClaim(name, request, at, seen, errors);
     if (!known.has(name)) {
-      const which = known.size === 0 ? " which is empty" : `: ${[...known].sort().join(", ")}`;
+      which ??= known.size === 0 ? " which is empty" : `: ${[...known].sort().join(", ")}`;
       errors.notFound(at, name, `must be one of the names in pod.spec.resourceClaims${which}`);
     }
   }
 }
 
+interface SeenClaims {
+  /** `claim`, or `claim/request`. */
+  readonly keys: Set<string>;
+  /** How many requests of a claim there are. */
+  readonly requests: Map<string, number>;
+}
+
 /** A whole claim includes each of its requests. */
-function checkClaim(name: string, request: string, path: string, names: Set<string>, errors: FieldErrors): void {
+function checkClaim(name: string, request: string, path: string, { keys, requests }: SeenClaims, errors: FieldErrors): void {
   if (request !== "") addInvalid(errors, `${path}.request`, request, dnsLabelProblems(request));
   const key = request === "" ? name : `${name}/${request}`;
-  if (names.has(key)) errors.duplicate(path, key);
-  else if (request === "") for (const other of names) if (other.startsWith(`${name}/`)) errors.duplicate(path, name);
-  names.add(key);
+  const count = requests.get(name) ?? 0;
+  if (keys.has(key)) errors.duplicate(path, key);
+  else if (request === "") for (let times = 0; times < count; times++) errors.duplicate(path, name);
+  else requests.set(name, count + 1);
+  keys.add(key);
 }
 
 /** Of a pod that says what all its containers may use together. @param path of the spec */

@@ -125,12 +125,14 @@ function validateHostAliases(aliases: readonly Part[], path: string, { strictAdd
 
 /** Variables are read from files that containers write for each other. */
 function validateEnvFileVolumes(spec: Part, path: string, errors: FieldErrors): void {
+  let volumes: ReadonlyMap<string, Part> | undefined;
   visitContainers(spec, path, ({ env }, at) => {
     for (const [index, { valueFrom }] of items(env).entries()) {
       if (!valueFrom?.fileKeyRef) continue;
       const { volumeName = "" } = valueFrom.fileKeyRef;
       const nameAt = `${at}.env[${index}].valueFrom.fileKeyRef.volumeName`;
-      const volume = items(spec.volumes).findLast(({ name = "" }) => name === volumeName);
+      volumes ??= new Map(items(spec.volumes).map((volume) => [volume.name ?? "", volume]));
+      const volume = volumes.get(volumeName);
       if (volume === undefined) errors.notFound(nameAt, volumeName);
       else if (!volume.emptyDir) errors.invalid(nameAt, volumeName, "referenced volume must be of type emptyDir");
     }

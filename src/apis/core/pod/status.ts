@@ -51,10 +51,11 @@ function validateNominatedNode(status: Part, before: Part, oldSpec: Part, { clea
 }
 
 function validateClaimStatuses(statuses: readonly Part[], claims: readonly Part[], path: string, errors: FieldErrors): void {
+  const known = new Set(claims.map(({ name = "" }) => name));
   const names = new Set<string>();
   for (const [index, { name = "", resourceClaimName }] of statuses.entries()) {
     const at = `${path}[${index}]`;
-    if (!claims.some((claim) => (claim.name ?? "") === name)) {
+    if (!known.has(name)) {
       errors.invalid(`${at}.name`, name, "must match the name of an entry in `spec.resourceClaims`");
     }
     if (names.has(name)) errors.duplicate(`${at}.name`, name);

@@ -1,5 +1,5 @@
 /** What the containers of a pod ask for together. Source: component-helpers' resource helpers. */
-import { addQuantities, compareQuantities, parseQuantity, type Quantity } from "../../../lib/quantity/quantity.ts";
+import { addQuantities, compareQuantities, parseQuantity, type Quantity, zeroQuantity } from "../../../lib/quantity/quantity.ts";
 import { items, type Part } from "../../fields.ts";
 import { isSidecar } from "./containers-of.ts";
 
@@ -10,19 +10,19 @@ export function sumOfContainers({ containers, initContainers }: Part, field: "re
   const sum: Amounts = new Map();
   for (const container of items(containers)) add(sum, amountsOf(container, field));
   const sidecars: Amounts = new Map();
-  const starting: Amounts = new Map();
+  const starting: Amounts[] = [];
   for (const container of items(initContainers)) {
     const amounts = amountsOf(container, field);
     if (isSidecar(container)) {
       add(sum, amounts);
       add(sidecars, amounts);
-      raise(starting, sidecars);
     } else {
-      add(amounts, sidecars);
-      raise(starting, amounts);
+      // What only the sidecars ask for is in the sum already.
+      for (const [name, amount] of amounts) amounts.set(name, addQuantities(amount, sidecars.get(name) ?? zeroQuantity));
+      starting.push(amounts);
     }
   }
-  raise(sum, starting);
+  for (const amounts of starting) raise(sum, amounts);
   return sum;
 }
 

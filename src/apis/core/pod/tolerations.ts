@@ -2,7 +2,6 @@
 import type { FieldErrors } from "../../../api/field-errors.ts";
 import { addInvalid } from "../../../api/validation/metadata.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
-import { deepEqual } from "../../../lib/json/values.ts";
 import { labelValueProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
 
@@ -59,12 +58,12 @@ function isInt64(digits: string): boolean {
 
 /** Tolerations may be added, and their seconds changed. */
 export function validateAddedTolerations(next: unknown, old: unknown, path: string, rules: TolerationRules, errors: FieldErrors): void {
-  const candidates = items(next).map(withoutSeconds);
-  const isKept = (toleration: Part): boolean => candidates.some((candidate) => deepEqual(candidate, toleration));
-  if (!items(old).map(withoutSeconds).every(isKept)) {
+  const candidates = new Set(items(next).map(keyOf));
+  if (!items(old).every((toleration) => candidates.has(keyOf(toleration)))) {
     return errors.forbidden(path, "existing toleration can not be modified except its tolerationSeconds");
   }
   validateTolerations(items(next), path, rules, errors);
 }
 
-const withoutSeconds = (toleration: Part): Part => ({ ...toleration, tolerationSeconds: undefined });
+/** All of it but the seconds. */
+const keyOf = ({ key = "", operator = "", value = "", effect = "" }: Part): string => JSON.stringify([key, operator, value, effect]);

@@ -11,7 +11,12 @@ export function validateTransitions(next: Part, old: Part, spec: Part, options: 
       ["containerStatuses", "containers"],
       ["initContainerStatuses", "initContainers"],
     ] as const) {
-      const mayRestart = (name: string, exitCode: number): boolean => isRestarted(name, exitCode, spec, list, options);
+      const containers = new Map(
+        items(spec[list])
+          .toReversed()
+          .map((container) => [container.name ?? "", container]),
+      );
+      const mayRestart = (name: string, exitCode: number): boolean => isRestarted(containers.get(name), exitCode, spec, list, options);
       validateStates(next[field], old[field], `status.${field}`, mayRestart, errors);
     }
   }
@@ -32,16 +37,14 @@ function validateStates(
   mayRestart: (name: string, exitCode: number) => boolean,
   errors: FieldErrors,
 ): void {
+  const running = new Set(items(next).flatMap(({ name = "", state }) => (state?.terminated ? [] : [name])));
   for (const [index, { name = "", state }] of items(old).entries()) {
-    if (!state?.terminated) continue;
-    const now = items(next).find((status) => (status.name ?? "") === name && !status.state?.terminated);
-    if (now === undefined || mayRestart(name, state.terminated.exitCode ?? 0)) continue;
+    if (!state?.terminated || !running.has(name) || mayRestart(name, state.terminated.exitCode ?? 0)) continue;
     errors.forbidden(`${path}[${index}].state`, "may not be transitioned to non-terminated state");
   }
 }
 
-function isRestarted(name: string, exitCode: number, spec: Part, list: "containers" | "initContainers", options: PodOptions): boolean {
-  const container = items(spec[list]).find((each) => (each.name ?? "") === name);
+function isRestarted(container: Part | undefined, exitCode: number, spec: Part, list: "containers" | "initContainers", options: PodOptions): boolean {
   if (options.restartRules) return container !== undefined && containerRestarts(container, spec, exitCode, options);
   if (exitCode !== 0 && spec.restartPolicy === "OnFailure") return true;
   return list === "initContainers" && container !== undefined && isSidecar(container);

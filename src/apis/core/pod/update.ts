@@ -2,12 +2,12 @@
 import type { FieldErrors } from "../../../api/field-errors.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { deepEqual } from "../../../lib/json/values.ts";
-import { jsonDiff } from "../../../lib/text-diff/unified-diff.ts";
 import { goForm, goForms } from "../../../resource/go-form.ts";
 import { items, type Part } from "../../fields.ts";
 import { checkImagePadding } from "./container.ts";
 import type { PodOptions } from "./options.ts";
 import { samePart } from "./same.ts";
+import { specDiff } from "./spec-diff.ts";
 import { validateAddedTolerations } from "./tolerations.ts";
 import { validateChangedPod } from "./validate.ts";
 
@@ -64,8 +64,7 @@ function validateFixed(next: Part, old: Part, errors: FieldErrors): void {
   const rest = withOldParts(next, old);
   if (items(old.schedulingGates).length > 0) takeOldPlacement(rest, old, errors);
   if (samePart("PodSpec", rest, old)) return;
-  const diff = jsonDiff(goForm("PodSpec", old, old), goForm("PodSpec", rest, rest));
-  errors.forbidden("spec", `pod updates may not change fields other than ${changeable}\n${diff}`);
+  errors.forbidden("spec", `pod updates may not change fields other than ${changeable}\n${specDiff("PodSpec", old, rest)}`);
 }
 
 /** The new spec in which all that may change is as it was. */

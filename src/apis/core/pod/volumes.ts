@@ -13,7 +13,7 @@ import { type SourceRules, sourcePath, volumeSources } from "./volume-sources.ts
  */
 export function validateVolumes(volumes: readonly Part[], path: string, podName: string, rules: SourceRules, errors: FieldErrors): Volumes {
   const valid = new Map<string, Part>();
-  const made = podName === "" ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name = "" }) => `${podName}-${name}`);
+  const made = new Set(podName === "" ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name = "" }) => `${podName}-${name}`));
   for (const [index, volume] of volumes.entries()) {
     const at = `${path}[${index}]`;
     const { name = "", persistentVolumeClaim } = volume;
@@ -24,7 +24,7 @@ export function validateVolumes(volumes: readonly Part[], path: string, podName:
     if (valid.has(name)) errors.duplicate(`${at}.name`, name);
     if (errors.causes.length === before) valid.set(name, volume);
     const claim = persistentVolumeClaim?.claimName ?? "";
-    if (made.includes(claim)) {
+    if (made.has(claim)) {
       errors.invalid(`${at}.persistentVolumeClaim.claimName`, claim, "must not reference a PVC that gets created for an ephemeral volume");
     }
   }

@@ -9,8 +9,8 @@ import { items, type Part } from "../../fields.ts";
 import { annotationOf, appArmorPrefix, seccompContainerPrefix, seccompPodKey } from "./annotations.ts";
 import { visitContainers } from "./containers-of.ts";
 import { warnOfNodeLabels } from "./node-labels.ts";
-import { overlappingPaths } from "./overlapping-paths.ts";
-import { warnOfPorts } from "./port-warnings.ts";
+import { warnOfOverlaps } from "./overlapping-paths.ts";
+import { warningsMax, warnOfPorts } from "./port-warnings.ts";
 import { profileOf } from "./prepare.ts";
 import { isWhole } from "./resource-names.ts";
 
@@ -52,7 +52,7 @@ function warningsOf({ metadata, spec = {} }: Part, prefix: string): string[] {
   if (spec.affinity) warnOfTerms(spec.affinity, `${at}.affinity`, warnings);
   for (const [index, address] of (spec.dnsConfig?.nameservers ?? []).entries()) warnOfIp(address, `${at}.dnsConfig.nameservers[${index}]`, warnings);
   for (const [index, { ip = "" }] of items(spec.hostAliases).entries()) warnOfIp(ip, `${at}.hostAliases[${index}].ip`, warnings);
-  return warnings;
+  return warnings.slice(0, warningsMax);
 }
 
 const seccompText = 'non-functional in v1.27+; use the "seccompProfile" field instead';
@@ -88,7 +88,7 @@ function warnOfVolumes(volumes: readonly Part[], path: string, warnings: string[
       else warnOfClaim(volume.ephemeral.volumeClaimTemplate?.spec, `${path}[${index}].ephemeral.volumeClaimTemplate.spec`, warnings);
     }
   }
-  warnings.push(...overlappingPaths(volumes));
+  warnOfOverlaps(volumes, warnings);
 }
 
 /** Of a claim's spec. */
