@@ -15,16 +15,16 @@ export const apiService = strategy({
     if (service) service.port ??= 443;
   },
   prepareForCreate(object, { now }) {
-    if (object.spec.service !== undefined) return;
+    if (object.spec?.service !== undefined) return;
     const local = { reason: "Local", message: "Local APIServices are always available" };
     object.status = { conditions: [{ type: "Available", status: "True", lastTransitionTime: formatTime(now), ...local }] };
   },
   prepareForStatusUpdate: keepMetaForStatus,
-  validate: (object, errors) => validateSpec(object.spec, errors),
+  validate: (object, errors) => validateSpec(object.spec ?? {}, errors),
   validateUpdate(next, _old, errors) {
     const validateName = (name: string, prefix: boolean): string[] => nameProblems(name, prefix, next);
     validateMetaAgain(next.metadata, { namespaced: false, validateName, custom: true }, errors);
-    validateSpec(next.spec, errors);
+    validateSpec(next.spec ?? {}, errors);
   },
   validateStatusUpdate(next, _old, errors) {
     for (const [index, { status = "" }] of items(next.status?.conditions).entries()) {
@@ -57,7 +57,7 @@ function validateSpec(spec: Part, errors: FieldErrors): void {
   if (insecure) errors.invalid("spec.insecureSkipTLSVerify", true, "local APIServices may not have insecureSkipTLSVerify");
 }
 
-function validateService({ namespace = "", name = "", port }: Part, isContradictory: boolean, errors: FieldErrors): void {
+function validateService({ namespace = "", name = "", port = 0 }: Part, isContradictory: boolean, errors: FieldErrors): void {
   if (namespace === "") errors.required("spec.service.namespace");
   if (name === "") errors.required("spec.service.name");
   const problems = portNumberProblems(port);

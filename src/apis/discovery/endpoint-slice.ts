@@ -89,12 +89,13 @@ function validateAddressType(type: string, errors: FieldErrors): void {
 function validatePorts(ports: readonly Part[], errors: FieldErrors): void {
   if (ports.length > portsMax) return errors.tooMany("ports", ports.length, portsMax);
   const names = new Set<string>();
-  for (const [index, { name, protocol, appProtocol }] of ports.entries()) {
+  for (const [index, { name = "", protocol, appProtocol }] of ports.entries()) {
     const path = `ports[${index}]`;
     if (name !== "") addInvalid(errors, `${path}.name`, name, dnsLabelProblems(name));
     if (names.has(name)) errors.duplicate(`${path}.name`, name);
     names.add(name);
-    if (!["SCTP", "TCP", "UDP"].includes(protocol)) errors.notSupported(`${path}.protocol`, protocol, ["SCTP", "TCP", "UDP"]);
+    if (protocol === undefined) errors.required(`${path}.protocol`);
+    else if (!["SCTP", "TCP", "UDP"].includes(protocol)) errors.notSupported(`${path}.protocol`, protocol, ["SCTP", "TCP", "UDP"]);
     if (appProtocol !== undefined) addInvalid(errors, `${path}.appProtocol`, appProtocol, qualifiedNameProblems(appProtocol));
   }
 }

@@ -24,7 +24,7 @@ export const priorityClass = strategy({
     const { preemptionPolicy: policy } = object;
     const policies = ["PreemptLowerPriority", "Never"];
     if (policy === "") errors.required("preemptionPolicy");
-    else if (!policies.includes(policy)) errors.notSupported("preemptionPolicy", policy, policies);
+    else if (policy !== undefined && !policies.includes(policy)) errors.notSupported("preemptionPolicy", policy, policies);
   },
   validateUpdate(next, old, errors) {
     if ((next.value ?? 0) !== (old.value ?? 0)) errors.forbidden("value", "may not be changed in an update.");

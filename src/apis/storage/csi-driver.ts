@@ -27,13 +27,13 @@ export const csiDriver = strategy({
     setGatedDefaults(struct(object, "spec"), context);
   },
   prepareForUpdate: (next, _old, context) => setGatedDefaults(struct(next, "spec"), context),
-  validate: (object, errors) => validateSpec(object.spec, errors),
+  validate: (object, errors) => validateSpec(object.spec ?? {}, errors),
   validateUpdate(next, old, errors) {
-    validateSpec(next.spec, errors);
-    checkImmutable(next.spec.attachRequired, old.spec?.attachRequired, "spec.attachedRequired", errors);
-    checkImmutable(next.spec.volumeLifecycleModes, old.spec?.volumeLifecycleModes, "spec.volumeLifecycleModes", errors);
+    validateSpec(next.spec ?? {}, errors);
+    checkImmutable(next.spec?.attachRequired, old.spec?.attachRequired, "spec.attachedRequired", errors);
+    checkImmutable(next.spec?.volumeLifecycleModes, old.spec?.volumeLifecycleModes, "spec.volumeLifecycleModes", errors);
   },
-  warnings({ spec }, old, { gates }) {
+  warnings({ spec = {} }, old, { gates }) {
     const requests = items(spec.tokenRequests);
     if (requests.length === 0 || spec.serviceAccountTokenInSecrets !== undefined || !gates.enabled(tokenSecretsGate)) return [];
     return old !== undefined && deepEqual(requests, items(old.spec?.tokenRequests)) ? [] : [tokensMayBeLogged];
@@ -46,9 +46,10 @@ function setGatedDefaults(spec: Part, { gates }: StrategyContext): void {
 
 function validateSpec(spec: Part, errors: FieldErrors): void {
   const policies = ["File", "None", "ReadWriteOnceWithFSType"];
-  if (!policies.includes(spec.fsGroupPolicy)) errors.notSupported("spec.fsGroupPolicy", spec.fsGroupPolicy, policies);
+  const { fsGroupPolicy } = spec;
+  if (fsGroupPolicy !== undefined && !policies.includes(fsGroupPolicy)) errors.notSupported("spec.fsGroupPolicy", fsGroupPolicy, policies);
   validateTokenRequests(items(spec.tokenRequests), errors);
-  for (const mode of spec.volumeLifecycleModes) {
+  for (const mode of spec.volumeLifecycleModes ?? []) {
     if (mode !== "Persistent" && mode !== "Ephemeral") errors.notSupported("spec.volumeLifecycleModes", mode, ["Persistent", "Ephemeral"]);
   }
   const { nodeAllocatableUpdatePeriodSeconds: period, serviceAccountTokenInSecrets: inSecrets } = spec;

@@ -42,12 +42,13 @@ export const storageClass = strategy({
 const shownParameters = ({ parameters }: KubeObject): Part | null => (parameters === undefined ? null : byName(parameters));
 
 function validate(object: KubeObject, errors: FieldErrors): void {
-  const { provisioner = "", parameters = {}, reclaimPolicy, volumeBindingMode } = object;
+  const { provisioner = "", parameters = {}, reclaimPolicy = "", volumeBindingMode } = object;
   validateDriver(provisioner, "provisioner", errors);
   validateParameters(parameters, errors);
   if (!["", "Delete", "Retain"].includes(reclaimPolicy)) errors.notSupported("reclaimPolicy", reclaimPolicy, ["Delete", "Retain"]);
   const modes = ["Immediate", "WaitForFirstConsumer"];
-  if (!modes.includes(volumeBindingMode)) errors.notSupported("volumeBindingMode", volumeBindingMode, modes);
+  if (volumeBindingMode === undefined) errors.required("volumeBindingMode");
+  else if (!modes.includes(volumeBindingMode)) errors.notSupported("volumeBindingMode", volumeBindingMode, modes);
   validateTopologies(items(object.allowedTopologies), errors);
 }
 
