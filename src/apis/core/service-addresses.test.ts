@@ -117,3 +117,31 @@ test("low node ports are kept for those who ask for one, and given out when the 
   assert.deepEqual(given, [116, 117, 100]);
   await small.close();
 });
+
+test("ServiceCIDRs add to the range while they are ready", async () => {
+  const clock = { now: () => 0, after: () => () => {} };
+  const ranges = parseIpRanges("10.0.0.0/30");
+  assert.ok(ranges);
+  const small = await openMemoryRegistry({ clock, plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges, strict: true })] });
+  await small.create(["/namespaces", ""], { metadata: { name: "ns" } });
+  const made = async (name: string, spec: Record<string, unknown> = {}): Promise<string> =>
+    (await small.create(services, { metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } })).spec.clusterIP;
+  const places: Place = ["networking.k8s.io/servicecidrs", ""];
+  assert.deepEqual([await made("a"), await made("b")], ["10.0.0.1", "10.0.0.2"]);
+  await small.create(places, { metadata: { name: "more" }, spec: { cidrs: ["10.0.1.0/30"] } });
+  await assert.rejects(made("c"), /range is full/);
+  await assert.rejects(made("c", { clusterIP: "10.0.1.2" }), /the provided network does not match the current range/);
+  await small.change(
+    places,
+    "more",
+    (object) => {
+      object.status = { conditions: [{ type: "Ready", status: "True", lastTransitionTime: "2024-01-02T03:04:05Z", reason: "", message: "" }] };
+    },
+    "status",
+  );
+  assert.equal(await made("c", { clusterIP: "10.0.1.2" }), "10.0.1.2");
+  await assert.rejects(made("d", { clusterIP: "10.0.1.2" }), /provided IP is already allocated/);
+  assert.equal(await made("d"), "10.0.1.1");
+  await assert.rejects(made("e"), /range is full/);
+  await small.close();
+});

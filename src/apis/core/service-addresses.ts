@@ -17,7 +17,8 @@ import type { CacheEvent, CacheSubscription, Entry } from "../../watch-cache/con
 import { items, type Part } from "../fields.ts";
 import { type Allocated, allocated, type Range } from "./allocated.ts";
 import { joinClusterIps, keepAllocated } from "./service.ts";
-import { type Family, type FamilyRules, keepsPreference, settleFamilies } from "./service-families.ts";
+import { serviceCidrs } from "./service-cidrs.ts";
+import { type FamilyRules, keepsPreference, settleFamilies } from "./service-families.ts";
 import { clusterIps, ipFamilies, needsAddress, noAddress } from "./service-forms.ts";
 import { giveNodePorts, type PortPool } from "./service-ports.ts";
 
@@ -63,7 +64,10 @@ export interface ServiceAddresses extends AdmissionPlugin {
 }
 
 export function openServiceAddresses({ catalog, clock, ranges, strict, portRange = usualPorts }: ServiceAddressesOptions): ServiceAddresses {
-  const pools = new Map(ranges.map((range): [Family, AddressPool] => [range.family, openPool(range)]));
+  const own = ranges.map(openPool);
+  const cidrs = serviceCidrs(catalog);
+  /** By what the range is called, so that what is reserved stays so. */
+  let added = new Map<string, AddressPool>();
   const rules = { families: ranges.map(({ family }) => family), strict };
   const nodePorts = allocated(portsOfRange(portRange));
   let subscription: CacheSubscription | undefined;
@@ -73,7 +77,7 @@ export function openServiceAddresses({ catalog, clock, ranges, strict, portRange
 
   const hold = (store: ResourceStore, entry: Entry, gone: boolean): void => {
     const { spec } = gone ? { spec: {} } : store.decode(entry);
-    for (const { range, addresses } of pools.values()) {
+    for (const { range, addresses } of [...own, ...added.values()]) {
       const given = clusterIps(spec).map((address) => indexOf(range, canonicalOf(address)));
       addresses.hold(
         entry.key,
@@ -85,14 +89,24 @@ export function openServiceAddresses({ catalog, clock, ranges, strict, portRange
   /** Reads what is held from the cache as it is now, whose events may still be on their way. */
   const refresh = (store: ResourceStore): void => {
     const snapshot = store.cache.latest();
-    for (const { addresses } of pools.values()) addresses.clear();
+    for (const { addresses } of [...own, ...added.values()]) addresses.clear();
     nodePorts.clear();
     for (const entry of snapshot.range(store.form.prefix)) hold(store, entry, false);
     seen = snapshot.revision;
   };
+  /** Those of the command line, then what ServiceCIDRs add. */
+  const pools = (): readonly AddressPool[] => {
+    const wanted = cidrs.ranges().filter((range) => !ranges.some((one) => formatRange(one) === formatRange(range)));
+    const isKnown = wanted.length === added.size && wanted.every((range) => added.has(formatRange(range)));
+    if (!isKnown) {
+      added = new Map(wanted.map((range): [string, AddressPool] => [formatRange(range), added.get(formatRange(range)) ?? openPool(range)]));
+      refresh(storeOf(catalog));
+    }
+    return [...own, ...added.values()];
+  };
   const follow = async (): Promise<void> => {
     const store = storeOf(catalog);
-    await store.cache.ready();
+    await Promise.all([store.cache.ready(), cidrs.ready()]);
     refresh(store);
     subscription = store.cache.subscribe(seen, {
       events(batch: readonly CacheEvent[]) {
@@ -115,9 +129,9 @@ export function openServiceAddresses({ catalog, clock, ranges, strict, portRange
     name: "ServiceAddresses",
     mutate(attributes) {
       if (!concerns(attributes)) return;
-      const source = { pools, rules, nodePorts, portRange, now: clock.now(), refresh: () => refresh(storeOf(catalog)) };
-      if (subscription !== undefined) return give(attributes, source);
-      return started().then(() => give(attributes, source));
+      const source = (): Source => ({ pools: pools(), rules, nodePorts, portRange, now: clock.now(), refresh: () => refresh(storeOf(catalog)) });
+      if (subscription !== undefined) return give(attributes, source());
+      return started().then(() => give(attributes, source()));
     },
     close() {
       subscription?.close();
@@ -143,7 +157,7 @@ function canonicalOf(text: string): string {
 }
 
 interface Source {
-  readonly pools: ReadonlyMap<Family, AddressPool>;
+  readonly pools: readonly AddressPool[];
   readonly rules: FamilyRules;
   readonly nodePorts: Allocated;
   readonly portRange: PortRange;
@@ -221,9 +235,8 @@ function giveAddresses(asked: Asked, source: Source, reservations: Reservation[]
         .slice(addresses.length)
         .map(() => ""),
     ]; // What refusals show.
-    const pool = source.pools.get(family as Family);
-    assert.ok(pool !== undefined, `a service of family ${family}, which is not configured`);
-    const given = giveAddress(pool, addresses[index], { ...asked, source }, reservations, errors);
+    const pools = source.pools.filter(({ range }) => range.family === family);
+    const given = giveAddress(pools, addresses[index], { ...asked, source }, reservations, errors);
     if (given === undefined) return;
     addresses[index] = given;
   }
@@ -231,26 +244,43 @@ function giveAddresses(asked: Asked, source: Source, reservations: Reservation[]
   spec.clusterIP = addresses[0];
 }
 
+/** @param pools of one family; those that overlap know of each other's addresses */
 function giveAddress(
-  { range, addresses }: AddressPool,
+  pools: readonly AddressPool[],
   wanted: string | undefined,
   { spec, name, dryRun, source }: Asked & { readonly source: Source },
   reservations: Reservation[],
   errors: FieldErrors,
 ): string | undefined {
+  const reserve = (address: string): string => {
+    for (const { addresses, range } of pools) {
+      const index = indexOf(range, canonicalOf(address));
+      if (index !== undefined) reservations.push({ pool: addresses, value: index });
+    }
+    return address;
+  };
   if (wanted === undefined) {
-    const free = nextOf(addresses, source);
+    const free = nextAddress(pools, source);
     if (free === undefined) throw internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: range is full`);
-    reservations.push({ pool: addresses, value: free });
-    return addressAt(range, free);
+    return reserve(free);
   }
-  const index = indexOf(range, canonicalOf(wanted));
   const refuse = (why: string): undefined =>
     errors.invalid("spec.clusterIPs", spec.clusterIPs, `failed to allocate IP ${wanted}: ${why}`) as undefined;
-  if (index === undefined) return refuse(dryRun ? notInRange(wanted, range) : "the provided network does not match the current range");
-  if (isTaken(addresses, index, source)) return refuse("provided IP is already allocated");
-  reservations.push({ pool: addresses, value: index });
-  return wanted;
+  const [first] = pools;
+  const pool = pools.find(({ range }) => indexOf(range, canonicalOf(wanted)) !== undefined);
+  if (pool === undefined || first === undefined) {
+    return refuse(dryRun && first !== undefined ? notInRange(wanted, first.range) : "the provided network does not match the current range");
+  }
+  if (isTaken(pool.addresses, indexOf(pool.range, canonicalOf(wanted)) as number, source)) return refuse("provided IP is already allocated");
+  return reserve(wanted);
+}
+
+function nextAddress(pools: readonly AddressPool[], source: Source): string | undefined {
+  for (const { addresses, range } of pools) {
+    const free = nextOf(addresses, source);
+    if (free !== undefined) return addressAt(range, free);
+  }
+  return undefined;
 }
 
 /** What a dry run is told; upstream looks at one range then. */
