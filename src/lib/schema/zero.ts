@@ -27,13 +27,16 @@ export function zeroOf({ kind }: Type): unknown {
   }
 }
 
-/** What Go shows of a field that is not set. @returns undefined where it leaves the field out; null for its nil */
+const emptyStruct: object = Object.freeze({});
+
+/** What Go shows of a field that is not set. @returns undefined where it leaves the field out; null for its nil; not to be changed */
 export function unsetOf({ pointer, omitEmpty, omitZero, type }: Field): unknown {
   if (pointer) return omitEmpty ? undefined : null;
   if (omitZero) return undefined;
   switch (type.kind) {
     // No struct is empty to Go, and these are structs.
     case "struct":
+      return emptyStruct;
     case "any":
     case "time":
     case "microtime":

@@ -4,6 +4,7 @@
  */
 import { setMember } from "../json/values.ts";
 import type { Field, List, MapType, Struct, Type } from "../schema/schema.ts";
+import { unsetOf } from "../schema/zero.ts";
 
 export type PlainMap = Record<string, unknown>;
 
@@ -102,46 +103,8 @@ export function isDeclared(type: MapLike, name: string): boolean {
  * @returns undefined when Go would show no such field; null for its nil
  */
 export function shown(field: Field, value: unknown): unknown {
-  if (value === undefined) return unset(field);
+  if (value === undefined) return unsetOf(field);
   return value !== null && field.omitEmpty && !field.pointer && isGoEmpty(field.type, value) ? undefined : value;
-}
-
-const emptyStruct: PlainMap = Object.freeze({});
-
-function unset(field: Field): unknown {
-  if (field.pointer) return field.omitEmpty ? undefined : null;
-  if (field.omitZero) return undefined;
-  switch (field.type.kind) {
-    // Go takes no struct for empty, and these are structs.
-    case "struct":
-      return emptyStruct;
-    case "time":
-    case "microtime":
-      return null;
-    case "quantity":
-      return "0";
-    case "duration":
-      return "0s";
-    case "intOrString":
-      return 0;
-    default:
-      return field.omitEmpty ? undefined : zero(field.type.kind);
-  }
-}
-
-function zero(kind: Type["kind"]): unknown {
-  switch (kind) {
-    case "string":
-      return "";
-    case "bool":
-      return false;
-    case "int32":
-    case "int64":
-    case "double":
-      return 0;
-    default:
-      return null;
-  }
 }
 
 function isGoEmpty(type: Type, value: unknown): boolean {
