@@ -4,6 +4,7 @@ import type { Strategy } from "../../resource/contract.ts";
 import { created, testContext, updated } from "../../testing/strategy-driver.ts";
 import { configMap } from "./configmap.ts";
 import { coreEvent, event, eventConversion } from "./event.ts";
+import { limitRange } from "./limit-range.ts";
 import { namespace } from "./namespace.ts";
 import { persistentVolume } from "./persistent-volume.ts";
 import { pod } from "./pod.ts";
@@ -81,6 +82,11 @@ const createRows: [what: string, kind: Strategy, input: Record<string, unknown>,
 for (const [what, kind, input, want] of createRows) {
   test(`create ${what}`, () => assert.deepEqual(created(kind, input).problems, want));
 }
+
+test("a limit range without a name has one made up", () => {
+  const { object, problems } = created(limitRange, { metadata: { name: "" } });
+  assert.deepEqual([object.metadata.name, problems], ["u", []]);
+});
 
 test("namespaces", () => {
   const { object, problems } = created(namespace, {}, false);

@@ -16,6 +16,9 @@ export const limitRange = strategy({
   setDefaults(object) {
     for (const limit of items(object.spec?.limits)) setLimitDefaults(limit);
   },
+  prepareForCreate({ metadata }) {
+    if ((metadata.name ?? "") === "" && metadata.uid !== undefined) metadata.name = metadata.uid; // Upstream makes up another UUID.
+  },
   validate,
   validateUpdate(next, _old, errors) {
     validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
