@@ -116,7 +116,7 @@ for (const [groupVersion, resource, warning, removedIn] of rows) {
   test(`${groupVersion} ${resource}`, async () => {
     const root = groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
     const { body } = await admin.send({ path: root });
-    const { namespaced } = body.resources.find(({ name }: { name: string }) => name === resource);
+    const { namespaced, verbs } = body.resources.find(({ name }: { name: string }) => name === resource);
     const one = `${root}/${namespaced ? "namespaces/default/" : ""}${resource}/none`;
     for (const [method, path] of [
       ["GET", `${root}/${resource}`],
@@ -124,6 +124,10 @@ for (const [groupVersion, resource, warning, removedIn] of rows) {
       ["DELETE", one],
     ] as const) {
       const { warnings, annotations } = await asked(path, method);
+      if (!verbs.includes(method.toLowerCase())) {
+        assert.deepEqual(warnings, []); // 405 comes first.
+        continue;
+      }
       assert.deepEqual(warnings, [`299 - "${warning}"`], `${method} ${path}`);
       assert.deepEqual([annotations["k8s.io/deprecated"], annotations["k8s.io/removed-release"] ?? ""], ["true", removedIn]);
     }

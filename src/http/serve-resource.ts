@@ -32,19 +32,25 @@ export function serveResource(context: RequestContext, registry: RegistryContext
   checkPath(context, resolved);
   if (exchange.method === "HEAD" || exchange.method === "OPTIONS") throw methodNotAllowed();
   checkName(info.parts[1]);
+  const endpoint = special ?? endpointOf(context, resolved, endpoints);
   const deprecation = deprecationWarning(resolved, info.subresource);
   if (deprecation !== undefined) {
     context.warnings.push(deprecation);
     if (context.audit !== undefined) auditDeprecation(context.audit, resolved);
   }
-  if (special !== undefined) {
-    context.representation = negotiate(context, { tables: false });
-    return special(context, registry);
-  }
-  const endpoint = Object.hasOwn(endpoints.verbs, info.verb) ? endpoints.verbs[info.verb] : undefined;
-  if (endpoint === undefined || !allowsVerb(context, resolved)) throw methodNotAllowed();
-  context.representation = negotiate(context);
+  context.representation = negotiate(context, special === undefined ? undefined : withoutTables);
   return endpoint(context, registry);
+}
+
+/** What is no view of an object has no rows. */
+const withoutTables = { tables: false };
+
+/** @throws ApiError 405 */
+function endpointOf(context: RequestContext, resolved: Resolved, { verbs }: ResourceEndpoints): Endpoint {
+  const { verb } = context.info;
+  const endpoint = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+  if (endpoint === undefined || !allowsVerb(context, resolved)) throw methodNotAllowed();
+  return endpoint;
 }
 
 function auditDeprecation(audit: RequestAudit, { version }: Resolved): void {

@@ -14,9 +14,9 @@ import { bodyBytesMax, checkContentType, checkView, decodeOptions, sendWritten, 
 export async function updateObject(context: RequestContext, registry: RegistryContext): Promise<void> {
   const target = context.resolved as Resolved;
   checkView(context, target);
-  checkContentType(context);
   const body = await context.exchange.body(bodyBytesMax);
   const options = readWriteOptions("UpdateOptions", context.info.query);
+  checkContentType(context); // Later than of a creation, as upstream has it.
   const request = writeRequest(context, options);
   if (request.subresource === "scale") return putScale(context, registry, request, body, options);
   const decode = (): KubeObject => decodeBody(body, expectedKind(target), decodeOptions(context, registry, options));

@@ -152,6 +152,21 @@ conversation("bodies that are of another kind, or nothing at all", [
     422,
     'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Odd": supported values: "", "Ignore", "Strict", "Warn"',
   ],
+  // Of an update the options come first, of a creation the content type.
+  [
+    `PUT ${maps}/d?fieldManager=${"m".repeat(129)}`,
+    {},
+    422,
+    'UpdateOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes',
+    { "content-type": "text/plain" },
+  ],
+  [
+    `POST ${maps}?fieldManager=${"m".repeat(129)}`,
+    {},
+    415,
+    "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+    { "content-type": "text/plain" },
+  ],
   [`POST ${maps}?dryRun=Some`, {}, 422, 'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"'],
   [
     `POST ${maps}?fieldManager=${"m".repeat(129)}`,
