@@ -7,8 +7,9 @@ import type { Resource, ResourceStore } from "../resource/contract.ts";
 import { type Committed, type Conflict, type Seal, StorageUnavailable, type Stored, ValueTooLarge, type Write } from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { deletedEntry, entryFromStored, makeEntry } from "../watch-cache/entry.ts";
+import { isReadFailure } from "../watch-cache/unreadable.ts";
 import type { RegistryContext } from "./contract.ts";
-import { aboutObject, storedResource, storeOf } from "./resource-names.ts";
+import { aloneAfter, storedResource, storeOf } from "./resource-names.ts";
 
 /** What an attempt wants of the store. */
 export type Step =
@@ -67,8 +68,10 @@ interface Turn {
 async function commitInTurn(registry: RegistryContext, target: CommitTarget, attempt: Attempt, turn: Turn): Promise<Outcome> {
   const store = storeOf(target.resource);
   const key = store.keyOf(target.namespace, target.name);
-  await store.cache.ready().catch(aboutObject(key));
-  let existing = store.cache.latest().get(key);
+  let existing = await store.cache.ready().then(
+    () => store.cache.latest().get(key),
+    (error: unknown) => aloneAfter(error, store, key),
+  );
   let fresh = false;
   for (let attempts = 1; ; attempts++) {
     let step: Step;
@@ -77,7 +80,7 @@ async function commitInTurn(registry: RegistryContext, target: CommitTarget, att
     } catch (error) {
       if (fresh || !(error instanceof ApiError)) throw error;
       // The cache of a remote store may lag: what is refused on an old state may be right on the present one.
-      const present = (await store.cache.current()).get(key);
+      const present = await presentEntry(store, key);
       if (present?.revision === existing?.revision) throw error;
       existing = present;
       fresh = true;
@@ -92,25 +95,38 @@ async function commitInTurn(registry: RegistryContext, target: CommitTarget, att
     existing = written.current && entryFromStored(written.current, store.source);
     if (turn.leave === undefined) {
       turn.leave = await store.turns.enter(key);
-      existing = (await store.cache.current()).get(key); // Those before had their turns.
+      existing = await presentEntry(store, key); // Those before had their turns.
     }
     fresh = true;
   }
 }
 
+/** What is stored now, be there others that cannot be read. @throws ApiError 500 when it cannot be read itself */
+export function presentEntry(store: ResourceStore, key: string): Promise<Entry | undefined> {
+  return store.cache.current().then(
+    (snapshot) => snapshot.get(key),
+    (error: unknown) => aloneAfter(error, store, key),
+  );
+}
+
 /**
  * Stores a new object.
- * @returns the entry, or the one that is there already
+ * @returns the entry, or the one that is there already; undefined when that cannot be read
  */
 export async function insert(
   registry: RegistryContext,
   resource: Resource,
   key: string,
   object: KubeObject,
-): Promise<{ entry: Entry } | { taken: Entry }> {
+): Promise<{ entry: Entry } | { taken: Entry | undefined }> {
   const written = await put(registry, resource, key, undefined, { object, managersMayGo: true });
   if ("entry" in written) return written;
-  return { taken: entryFromStored(written.current as NonNullable<typeof written.current>, storeOf(resource).source) };
+  try {
+    return { taken: entryFromStored(written.current as NonNullable<typeof written.current>, storeOf(resource).source) };
+  } catch (error) {
+    if (!isReadFailure(error)) throw error;
+    return { taken: undefined };
+  }
 }
 
 export interface NewObject {

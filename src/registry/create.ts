@@ -7,7 +7,7 @@ import { validateObjectMeta } from "../api/validation/metadata.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Entry } from "../watch-cache/contract.ts";
-import { insert } from "./commit.ts";
+import { insert, presentEntry } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { trackManagers } from "./managed-fields/track-managers.ts";
 import { checkNamespace, parseResourceVersion } from "./preconditions.ts";
@@ -129,8 +129,7 @@ async function store(registry: RegistryContext, request: CreateRequest, object: 
     if ("taken" in stored) throw nameTaken(request, object, stored.taken);
     return { entry: stored.entry, created: true };
   }
-  await target.cache.ready();
-  const taken = (await target.cache.current()).get(key);
+  const taken = await presentEntry(target, key);
   if (taken !== undefined) throw nameTaken(request, object, taken);
   return { object: request.target.converted === undefined ? settled : object, created: true };
 }
@@ -146,10 +145,11 @@ export function checkNoVersion({ metadata }: KubeObject): void {
   }
 }
 
-export function nameTaken({ target }: WriteRequest, { metadata }: KubeObject, taken: Entry): ApiError {
+/** @param taken undefined when it cannot be read */
+export function nameTaken({ target }: WriteRequest, { metadata }: KubeObject, taken: Entry | undefined): ApiError {
   const resource = storedResource(target.resource);
   const { name = "", generateName = "" } = metadata;
   const { status } = generateName === "" ? alreadyExists(resource, name) : generatedNameTaken(resource, name);
-  if (storeOf(target.resource).decode(taken).metadata.deletionTimestamp === undefined) return new ApiError(status);
+  if (taken === undefined || storeOf(target.resource).decode(taken).metadata.deletionTimestamp === undefined) return new ApiError(status);
   return new ApiError({ ...status, message: `object is being deleted: ${status.message}` });
 }

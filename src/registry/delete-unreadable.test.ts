@@ -13,7 +13,9 @@ const key = "/registry/secrets/ns/broken";
 const gate = "AllowUnsafeMalformedObjectDeletion=true";
 const option = "ignoreStoreReadErrorWithClusterBreakingPotential";
 const unsafe = { kind: "DeleteOptions", apiVersion: "v1", [option]: true };
-const corrupt = `StorageError: corrupt object, Code: 7, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=`;
+const corruptAt = (where: string, revision: number): string =>
+  `StorageError: corrupt object, Code: 7, Key: ${where}, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=${revision}: ` +
+  "couldn't get version/kind; json parse error: invalid character 'o' looking for beginning of object key string";
 
 async function withBroken(run: (registry: MemoryRegistry["registry"], revision: number) => Promise<void>, featureGates = gate): Promise<void> {
   const { registry, create, close } = await openMemoryRegistry({ featureGates });
@@ -34,22 +36,50 @@ test("a list tells which objects cannot be read", () =>
     assert.equal(body.reason, "StorageReadError");
     assert.equal(body.message, "failed to read one or more secrets from the storage");
     const { causes, ...details } = body.details;
-    assert.deepEqual(details, { name: "/registry/secrets/", kind: "secrets" });
+    assert.deepEqual(details, { name: "list", kind: "secrets" });
     assert.equal(causes.length, 1);
     assert.equal(causes[0].reason, "UnexpectedServerResponse");
     assert.equal(causes[0].field, key);
-    assert.ok(causes[0].message.startsWith(`${corrupt}${revision}: `), causes[0].message);
+    assert.equal(causes[0].message, corruptAt(key, revision));
   }));
 
 for (const line of [`GET ${broken}`, `DELETE ${broken}`]) {
   test(`${line} tells what is wrong with it`, () =>
-    withBroken(async (registry) => {
+    withBroken(async (registry, revision) => {
       const { status, body } = await send(registry, line);
       assert.equal(status, 500);
       assert.equal(body.reason, "InternalError");
-      assert.ok(body.message.startsWith(`Internal error occurred: ${corrupt}`), body.message);
+      assert.equal(body.message, `Internal error occurred: ${corruptAt("/secrets/ns/broken", revision)}`);
     }));
 }
+
+const fine = `${path}/fine`;
+
+/** In this order; what is asked of one object is answered, of all not. */
+const otherRows: [line: string, body: unknown, status: number][] = [
+  [`POST ${path}`, { metadata: { name: "fine" } }, 201],
+  [`POST ${path}?dryRun=All`, { metadata: { name: "other" } }, 201],
+  [`POST ${path}?dryRun=All`, { metadata: { name: "fine" } }, 409],
+  [`GET ${fine}`, undefined, 200],
+  [`GET ${fine}?resourceVersion=0`, undefined, 200],
+  [`GET ${path}/absent`, undefined, 404],
+  [`PUT ${fine}`, { metadata: { name: "fine" } }, 200],
+  [`MERGE ${fine}`, { metadata: { finalizers: ["x/y"] } }, 200],
+  [`DELETE ${fine}`, undefined, 200],
+  [`MERGE ${fine}`, { metadata: { finalizers: null } }, 200],
+  [`GET ${fine}`, undefined, 404],
+  [`POST ${path}`, { metadata: { name: "broken" } }, 409],
+  [`PUT ${broken}`, { metadata: { name: "broken" } }, 500],
+  [`DELETE ${path}`, undefined, 500],
+];
+
+test("others of its kind are read and written, one by one", () =>
+  withBroken(async (registry) => {
+    for (const [line, sent, status] of otherRows) {
+      const answer = await send(registry, line, sent);
+      assert.equal(answer.status, status, `${line}: ${answer.body.message}`);
+    }
+  }));
 
 test("who may removes it; all can be read again", () =>
   withBroken(async (registry) => {
@@ -69,12 +99,19 @@ test("who may removes it; all can be read again", () =>
 
 test("what can be read, or is not there, is not removed so", () =>
   withBroken(async (registry) => {
-    for (const name of ["ns", "absent"]) {
-      const { status, body } = await send(registry, `DELETE /api/v1/namespaces/${name}`, unsafe);
+    await send(registry, `POST ${path}`, { metadata: { name: "fine" } });
+    for (const name of ["fine", "absent"]) {
+      const { status, body } = await send(registry, `DELETE ${path}/${name}`, unsafe);
       assert.equal(status, 422);
       const text = "is exclusively used to delete corrupt object(s), try again by removing this option";
-      assert.equal(body.message, `namespaces "${name}" is invalid: ${option}: Invalid value: true: ${text}`);
+      assert.equal(body.message, `secrets "${name}" is invalid: ${option}: Invalid value: true: ${text}`);
     }
+  }));
+
+test("no namespace", () =>
+  withBroken(async (registry) => {
+    const { status, body } = await send(registry, "DELETE /api/v1/namespaces/ns", unsafe);
+    assert.equal(`${status} ${body.message}`, `500 Internal error occurred: no unsafe deleter provided, can not honor ${option}`);
   }));
 
 test("not a whole collection", () =>

@@ -3,7 +3,7 @@ import { notFound, resourceVersionTooLarge } from "../api/errors.ts";
 import type { Resource } from "../resource/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { parseResourceVersion } from "./list-options.ts";
-import { aboutObject, storedResource, storeOf } from "./resource-names.ts";
+import { aloneAfter, storedResource, storeOf } from "./resource-names.ts";
 
 export interface GetRequest {
   readonly namespace: string;
@@ -16,8 +16,10 @@ export interface GetRequest {
 export async function getEntry(resource: Resource, { namespace, name, resourceVersion }: GetRequest): Promise<Entry> {
   const store = storeOf(resource);
   const key = store.keyOf(namespace, name);
-  const snapshot = await stateFor(store.cache, resourceVersion).catch(aboutObject(key));
-  const entry = snapshot.get(key);
+  const entry = await stateFor(store.cache, resourceVersion).then(
+    (snapshot) => snapshot.get(key),
+    (error: unknown) => aloneAfter(error, store, key),
+  );
   if (entry === undefined) throw notFound(storedResource(resource), name);
   return entry;
 }

@@ -3,6 +3,7 @@ import { invalid, methodNotAllowed } from "../api/errors.ts";
 import type { FieldErrors } from "../api/field-errors.ts";
 import type { GroupResource } from "../api/object.ts";
 import type { Resource, ResourceStore } from "../resource/contract.ts";
+import type { Entry } from "../watch-cache/contract.ts";
 import { UnreadableObjects } from "../watch-cache/unreadable.ts";
 
 /** The resource as refusals name it. */
@@ -28,9 +29,13 @@ export function storeOf(resource: Resource): ResourceStore {
   return resource.store;
 }
 
-/** For requests of one object, where some of its resource cannot be read: throws what is wrong with the object itself, if anything is. */
-export function aboutObject(key: string): (error: unknown) => never {
-  return (error) => {
-    throw (error instanceof UnreadableObjects ? error.about(key) : undefined) ?? error;
-  };
+/**
+ * For requests of one object, where some of its resource cannot be read: the object itself, from the store.
+ * @throws ApiError 500 when it is one of them; the error itself when it is another one
+ */
+export async function aloneAfter(error: unknown, { cache }: ResourceStore, key: string): Promise<Entry | undefined> {
+  if (!(error instanceof UnreadableObjects)) throw error;
+  const about = error.about(key);
+  if (about !== undefined) throw about;
+  return cache.alone(key);
 }

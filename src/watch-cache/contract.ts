@@ -51,6 +51,8 @@ export interface WatchCache {
   readonly counts: CacheCounts;
   /** Loaded on first use. Every other call waits for it or may only follow it. */
   ready(): Promise<void>;
+  /** One object, from the store: where others of its kind cannot be read there is no state to look into. @throws ApiError 500 when it cannot be read */
+  alone(key: string): Promise<Entry | undefined>;
   /** The newest state this cache has; may lag behind a remote store. */
   latest(): Snapshot;
   /** A state at least as new as the store is now. */

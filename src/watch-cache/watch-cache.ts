@@ -11,7 +11,7 @@ import { readHistory } from "./history.ts";
 import { IndexedTree, IndexedTreeBuilder } from "./indexed-tree.ts";
 import { KeptSnapshots, snapshotOf } from "./snapshots.ts";
 import { eventsByTopic, topicText } from "./topics.ts";
-import { Failures, isReadFailure, UnreadableObjects } from "./unreadable.ts";
+import { Failures, isReadFailure, UnreadableObjects, unreadable } from "./unreadable.ts";
 
 export interface WatchCacheOptions {
   readonly storage: Storage;
@@ -110,6 +110,17 @@ class StorageWatchCache implements WatchCache {
       throw error;
     });
     return this.#loading;
+  }
+
+  async alone(key: string): Promise<Entry | undefined> {
+    const { storage, entryOf } = this.#options;
+    const stored = await storage.get(key);
+    try {
+      return stored && entryOf(stored);
+    } catch (error) {
+      if (stored === undefined || !isReadFailure(error)) throw error;
+      throw unreadable(key, { revision: stored.revision, error });
+    }
   }
 
   latest(): Snapshot {
@@ -287,7 +298,7 @@ class StorageWatchCache implements WatchCache {
       await new Promise((resolve) => setImmediate(resolve));
       page = await storage.range(prefix, { after: last.key, limit: loadPage, revision });
     }
-    if (failures.count > 0) throw new UnreadableObjects(resource, prefix, failures);
+    if (failures.count > 0) throw new UnreadableObjects(resource, failures);
     return { tree: tree.build(), revision };
   }
 

@@ -1,5 +1,5 @@
 /** DELETE of an object. Source: resource-api §3, §4.2, §2.8. */
-import { forbidden, methodNotAllowed } from "../../api/errors.ts";
+import { forbidden, internalError, methodNotAllowed } from "../../api/errors.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { Deleted, RegistryContext } from "../../registry/contract.ts";
@@ -26,6 +26,8 @@ export async function deleteObject(context: RequestContext, registry: RegistryCo
   if (context.audit !== undefined && body.length > 0) auditDeleteOptions(context.audit, body, contentType(context));
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
   if (options.ignoreReadError) {
+    if (isNamespace(target.resource))
+      throw internalError("no unsafe deleter provided, can not honor ignoreStoreReadErrorWithClusterBreakingPotential");
     await checkUnsafeDeletion(context, target.resource, authorize);
     await deleteUnreadable(registry, { ...request, options });
     const details = { name: context.info.name, kind: target.resource.definition.kind };
@@ -35,6 +37,11 @@ export async function deleteObject(context: RequestContext, registry: RegistryCo
   const waits = deleted.kind === "dryRun" ? deleted.pending : deleted.kind === "pending";
   const status = waits && options.orphanDependents === false ? 202 : 200;
   await sendDeleted(context, target, deleted, status);
+}
+
+/** Upstream's namespaces cannot be deleted so. */
+function isNamespace({ definition: { group, resource } }: Resource): boolean {
+  return group === "" && resource === "namespaces";
 }
 
 const unsafeVerb = "unsafe-delete-ignore-read-errors";
