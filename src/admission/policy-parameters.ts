@@ -47,9 +47,9 @@ export function policyParameters(catalog: Catalog, authorize: Authorizer): Admis
       if (user.groups.includes("system:masters")) return;
       const said = sentences[definition.resource];
       if (said !== undefined && object.spec?.paramRef) return checkBinding(catalog, authorize, attributes, said);
-      if (object.spec?.paramKind && !deepEqual(object.spec.paramKind, attributes.oldObject?.spec?.paramKind)) {
-        return checkPolicy(catalog, authorize, attributes);
-      }
+      const { paramKind } = attributes.oldObject?.spec ?? {};
+      const isNew = object.spec?.paramKind && !(paramKind && deepEqual(object.spec.paramKind, paramKind));
+      if (isNew) return checkPolicy(catalog, authorize, attributes);
     },
   };
 }

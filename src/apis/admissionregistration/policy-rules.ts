@@ -66,7 +66,8 @@ function validateScope({ spec, old, errors }: Policy, checker: ExpressionChecker
     if (items(matchConstraints.resourceRules).length === 0) errors.required("spec.matchConstraints.resourceRules");
     checkMatch();
   }
-  if (old !== undefined && deepEqual(paramKind, old.paramKind) && deepEqual(matchConditions, old.matchConditions)) return;
+  const keepsParams = old !== undefined && Boolean(paramKind) === Boolean(old.paramKind) && deepEqual(paramKind, old.paramKind);
+  if (keepsParams && deepEqual(matchConditions, old.matchConditions)) return;
   const context = { checker, hasParams: Boolean(paramKind), stored: expressionsOf(old?.matchConditions) };
   validateMatchConditions(items(matchConditions), context, "spec.matchConditions", errors);
 }

@@ -81,9 +81,9 @@ function checkUnchanged(type: string, next: KubeObject, old: KubeObject, errors:
   if (!equalGoForms(shown, inGo(type, old.spec))) errors.invalid("spec", shown, "field is immutable");
 }
 
-/** Metadata stands around a template's claim in Go, without a name of its own. */
 function inGo(type: string, spec: Part = {}): Part {
-  return { ...(type === "ResourceClaimTemplateSpec" && metadataInGo(spec.metadata)), ...goForm(type, spec) };
+  const shown = goForm(type, spec);
+  return type === "ResourceClaimTemplateSpec" ? { ...metadataInGo(spec.metadata), Spec: shown.Spec } : shown;
 }
 
 /** Of what is made from the template only these can be said. */
