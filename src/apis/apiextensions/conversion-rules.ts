@@ -74,7 +74,8 @@ function checkServicePath(path: string, at: string, errors: FieldErrors): void {
     return;
   }
   if (!path.startsWith("/")) errors.invalid(at, path, "must start with a '/'");
-  const segments = path.slice(1).replace(/\/$/, "").split("/");
+  const rest = Buffer.from(path).subarray(1).toString(); // A byte, whatever it is.
+  const segments = rest.replace(/\/$/, "").split("/");
   for (const [index, segment] of segments.entries()) {
     if (segment === "") errors.invalid(at, path, `segment[${index}] may not be empty`);
     else for (const problem of dnsSubdomainProblems(segment)) errors.invalid(at, path, `segment[${index}]: ${problem}`);
