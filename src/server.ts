@@ -138,7 +138,8 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: pooledRandom() };
 
   const state = { startedAt: clock.now(), booted: false, stopping: false };
-  const watches = openWatches({ timeoutMinMs: options.minRequestTimeoutMs, counterOf: metrics.watches.counterOf, cutOff: metrics.watches.cutOff });
+  const { counterOf, listed, cutOff } = metrics.watches;
+  const watches = openWatches({ timeoutMinMs: options.minRequestTimeoutMs, counterOf, listed, cutOff });
   const expire = (context: RequestContext): void => {
     metrics.requests.terminated(context);
     sendError(context, requestTimedOut(), logger);

@@ -23,24 +23,46 @@ type Counted = readonly (readonly [GroupResource, CountedCache])[];
 
 const names = ["group", "resource"];
 
-/** Those that happened at least once. */
 type Numbers = (counts: CountedCache) => number;
 
-const counters: readonly [name: string, stability: "ALPHA" | "BETA", help: string, value: Numbers][] = [
+const stored: Numbers = ({ storedLists }) => storedLists;
+const listed: Numbers = ({ lists }) => lists.size;
+
+/** @param since shown once this is more than nothing; unset: the value itself */
+const counters: readonly [name: string, stability: "ALPHA" | "BETA", help: string, value: Numbers, since?: Numbers][] = [
   ["apiserver_watch_cache_initializations_total", "ALPHA", "Times that a watch cache was loaded.", ({ loads }) => loads],
   ["apiserver_watch_cache_events_received_total", "ALPHA", "Changes that a watch cache was told of.", ({ received }) => received],
   ["apiserver_watch_cache_events_dispatched_total", "ALPHA", "Changes that a watch cache handed on.", ({ dispatched }) => dispatched],
   ["apiserver_storage_events_received_total", "BETA", "Changes that the store told of.", ({ received }) => received],
   ["apiserver_storage_list_total", "ALPHA", "Times that objects were listed in the store.", ({ storedLists }) => storedLists],
-  ["apiserver_storage_list_fetched_objects_total", "ALPHA", "Objects that were read from the store for lists.", ({ storedObjects }) => storedObjects],
+  [
+    "apiserver_storage_list_fetched_objects_total",
+    "ALPHA",
+    "Objects that were read from the store for lists.",
+    ({ storedObjects }) => storedObjects,
+    stored,
+  ],
   [
     "apiserver_storage_list_evaluated_objects_total",
     "ALPHA",
     "Objects from the store that were looked at for lists.",
     ({ storedObjects }) => storedObjects,
+    stored,
   ],
-  ["apiserver_storage_list_returned_objects_total", "ALPHA", "Objects from the store that were in lists.", ({ storedObjects }) => storedObjects],
-  ["apiserver_cache_list_returned_objects_total", "ALPHA", "Objects in the lists that were made from a watch cache.", ({ listed }) => listed],
+  [
+    "apiserver_storage_list_returned_objects_total",
+    "ALPHA",
+    "Objects from the store that were in lists.",
+    ({ storedObjects }) => storedObjects,
+    stored,
+  ],
+  [
+    "apiserver_cache_list_returned_objects_total",
+    "ALPHA",
+    "Objects in the lists that were made from a watch cache.",
+    ({ listed: objects }) => objects,
+    listed,
+  ],
 ];
 
 /** @param waitBounds of `waits`, in seconds */
@@ -48,7 +70,9 @@ export function cacheMetrics(counted: () => Counted, waitBounds: readonly number
   return () => {
     const all = counted();
     return [
-      ...counters.map(([name, stability, help, value]): Metric => ({ name, type: "counter", stability, help, samples: samplesOf(all, value) })),
+      ...counters.map(([name, stability, help, value, since]): Metric => {
+        return { name, type: "counter", stability, help, samples: samplesOf(all, value, since ?? value) };
+      }),
       listCounter("apiserver_cache_list_total", "Lists that were made from a watch cache.", all, ({ lists }) => lists),
       listCounter(
         "apiserver_cache_list_fetched_objects_total",
@@ -62,10 +86,10 @@ export function cacheMetrics(counted: () => Counted, waitBounds: readonly number
   };
 }
 
-function samplesOf(all: Counted, value: Numbers): Sample[] {
+function samplesOf(all: Counted, value: Numbers, since: Numbers): Sample[] {
   return all
-    .map(([{ group, resource }, counts]) => ({ suffix: "", labels: formatLabels(names, [group, resource]), value: value(counts) }))
-    .filter((sample) => sample.value > 0);
+    .filter(([, counts]) => since(counts) > 0)
+    .map(([{ group, resource }, counts]) => ({ suffix: "", labels: formatLabels(names, [group, resource]), value: value(counts) }));
 }
 
 function listCounter(name: string, help: string, all: Counted, value: (counts: { lists: number; fetched: number }) => number): Metric {

@@ -40,7 +40,7 @@ export interface Metrics {
 /** @param show what is shown of them */
 export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowMetrics = (all) => [...all]): Metrics {
   const requests = requestMetrics(clock);
-  const watches = watchMetrics();
+  const watches = watchMetrics(clock);
   const startedAt = clock.now() / 1000 - process.uptime();
   const answer = ({ exchange, auditId, gzip }: RequestContext, metrics: Metric[]): void => {
     const headers = {

@@ -96,6 +96,12 @@ async function everyMetric(): Promise<Metric[]> {
   own.requests.terminated({ exchange: aborted, info: requestInfo("GET", "/livez"), receivedAt: 0 } as unknown as RequestContext);
   own.watches.counterOf("", "v1", "pods")([1]);
   own.watches.cutOff("", "pods");
+  own.watches.listed({
+    exchange: { method: "GET", header: () => undefined },
+    info: requestInfo("GET", "/api/v1/pods?watch=1"),
+    receivedAt: 0,
+    resolved: { resource: { definition: { group: "", resource: "pods" } }, version: { version: "v1", subresources: [] } },
+  } as unknown as RequestContext);
   const collect = { exchange: { respond() {} }, auditId: "" } as unknown as RequestContext;
   own.handler(collect);
   const authentication = authenticationMetrics(clock);

@@ -1,7 +1,10 @@
 /** Counts events sent to watchers, their bytes, and those who are cut off. */
+import type { Clock } from "../api/clock.ts";
+import type { RequestContext } from "../http/contract.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
-import { Counters } from "./vectors.ts";
+import { requestLabels } from "./request-labels.ts";
+import { Counters, Histograms } from "./vectors.ts";
 
 export interface WatchMetrics {
   /**
@@ -9,6 +12,8 @@ export interface WatchMetrics {
    *   the series
    */
   counterOf(group: string, version: string, resource: string): (sizes: readonly number[]) => void;
+  /** The objects that were there, and the bookmark behind them, were sent. */
+  listed(context: RequestContext): void;
   /** A watcher was cut off, because it reads nothing. */
   cutOff(group: string, resource: string): void;
   collect(): Metric[];
@@ -16,8 +21,11 @@ export interface WatchMetrics {
 
 const sizeBounds = exponentialBounds(1024, 2, 8);
 
-export function watchMetrics(): WatchMetrics {
+const listBounds = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60];
+
+export function watchMetrics(clock: Clock): WatchMetrics {
   const slow = new Counters();
+  const lists = new Histograms(listBounds);
   const sent = new Map<string, { readonly histogram: Histogram; readonly add: (sizes: readonly number[]) => void }>();
   return {
     counterOf(group, version, resource) {
@@ -33,6 +41,13 @@ export function watchMetrics(): WatchMetrics {
       }
       return known.add;
     },
+    listed(context) {
+      const labels = requestLabels(context)?.split(" ");
+      if (labels === undefined) return;
+      const [, , group = "", version = "", resource = "", , scope = ""] = labels;
+      const names = ["group", "version", "resource", "scope"];
+      lists.observe(formatLabels(names, [group, version, resource, scope]), (clock.now() - context.receivedAt) / 1000);
+    },
     cutOff: (group, resource) => slow.count(formatLabels(["group", "resource"], [group, resource])),
     collect() {
       const counts = [...sent].map(([labels, { histogram }]) => ({ suffix: "", labels, value: histogram.count }));
@@ -46,6 +61,13 @@ export function watchMetrics(): WatchMetrics {
           stability: "ALPHA",
           help: "Bytes of the events sent to watchers.",
           samples: sizes,
+        },
+        {
+          name: "apiserver_watch_list_duration_seconds",
+          type: "histogram",
+          stability: "BETA",
+          help: "Seconds from a watch that begins with what is there to the bookmark that ends this.",
+          samples: lists.samples(),
         },
         { name: "apiserver_terminated_watchers_total", type: "counter", stability: "ALPHA", help, samples: slow.samples() },
       ];

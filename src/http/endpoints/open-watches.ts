@@ -2,6 +2,7 @@
 
 import type { WatchScope } from "../../registry/watch.ts";
 import type { Resolved } from "../../resource/contract.ts";
+import type { RequestContext } from "../contract.ts";
 import { PieceMemory } from "../representation/pieces.ts";
 import { type EventForm, WatchEncoder } from "./watch-encoder.ts";
 
@@ -10,6 +11,8 @@ export interface OpenWatchesOptions {
   readonly timeoutMinMs: number;
   /** @returns counts events that were sent to one watch of a resource, by their bytes */
   counterOf(group: string, version: string, resource: string): (sizes: readonly number[]) => void;
+  /** A watch has sent the bookmark that ends what was there when it began. */
+  listed(context: RequestContext): void;
   /** A watch was cut off, because its client reads nothing. */
   cutOff(group: string, resource: string): void;
 }

@@ -99,6 +99,7 @@ for (const [what, kept, does, want] of rows) {
         encoder,
         memory,
         sent: () => {},
+        listed() {},
         cutOff: () => void cutOffs++,
         bookmarks: false,
         firstDiffers: false,

@@ -65,6 +65,7 @@ function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {
     encoder: new WatchEncoder(form, scope),
     memory: new PieceMemory(),
     sent() {},
+    listed() {},
     cutOff() {},
     bookmarks: false,
     firstDiffers: false,
@@ -200,7 +201,7 @@ test("a version that is gone is an event", () => {
 });
 
 test("watchers who see the same share an encoder until the last has gone", () => {
-  const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {}, cutOff() {} });
+  const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {}, listed() {}, cutOff() {} });
   const resolved = {} as never;
   const a = watches.encoder(resolved, form, scope);
   const b = watches.encoder(resolved, form, scope);
@@ -215,7 +216,7 @@ test("watchers who see the same share an encoder until the last has gone", () =>
 });
 
 test("all end together, and later ones at once", () => {
-  const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {}, cutOff() {} });
+  const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {}, listed() {}, cutOff() {} });
   let ended = 0;
   const forget = watches.add(() => ended++);
   watches.add(() => ended++);

@@ -20,6 +20,8 @@ export interface WatchStreamOptions {
   readonly memory: PieceMemory;
   /** Told of the events that are sent, of each its bytes. */
   readonly sent: (sizes: readonly number[]) => void;
+  /** Told when the bookmark that ends the initial events is sent. */
+  readonly listed: () => void;
   /** Told when the watcher is cut off, because it reads nothing. */
   readonly cutOff: () => void;
   readonly bookmarks: boolean;
@@ -136,7 +138,7 @@ class WatchStream {
   }
 
   #follow(): void {
-    const { cache, plan, bookmarks } = this.#options;
+    const { cache, plan, bookmarks, listed } = this.#options;
     if (bookmarks) this.#after("bookmark", bookmarkMs, () => this.#bookmarkAgain());
     const end = plan.initialEventsEnd;
     const subscriber = {
@@ -148,6 +150,7 @@ class WatchStream {
               if (revision < end) return;
               subscriber.progress = undefined;
               this.#writeAlone(this.#bookmark(revision, { "k8s.io/initial-events-end": "true" }));
+              listed();
             },
       end: (): void => this.end(),
     };

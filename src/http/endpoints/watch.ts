@@ -42,6 +42,7 @@ export async function watchObjects(context: RequestContext, registry: RegistryCo
     encoder: shared.encoder,
     memory: watches.memory,
     sent: watches.counterOf(group, resolved.version.version, resource),
+    listed: () => watches.listed(context),
     cutOff: () => watches.cutOff(group, resource),
     bookmarks: options.allowWatchBookmarks,
     firstDiffers: context.representation.shape.kind === "table",
