@@ -65,7 +65,7 @@ after(async () => {
   await server.close();
 });
 
-const send = (method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> =>
+const send = (method: string, path: string, body?: object | string, headers: Record<string, string> = {}): Promise<Answer> =>
   client.send({ method, path, headers, ...(body !== undefined && { body }) });
 
 function watchOf(path: string): { readonly first: Promise<string>; readonly ended: Promise<void> } {
@@ -156,14 +156,21 @@ test("the life of a definition", async (t) => {
     const rows: readonly (readonly [patch: object, status: number, why: RegExp])[] = [
       [{ kind: null }, 422, /^ "" is invalid: patch: Invalid value: "\{\\"apiVersion\\":.*: Object 'Kind' is missing in '\{"apiVersion":.*\}'$/],
       [{ apiVersion: null }, 500, /^Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'$/],
+      [[{ op: "add", path: "/apiVersion", value: null }], 422, /: \.apiVersion accessor error: <nil> is of the type <nil>, expected string$/],
       [{ apiVersion: "", metadata: { name: 5 } }, 422, /: json: cannot unmarshal number into Go struct field ObjectMeta\.name of type string$/],
       [{ KIND: "Gadget" }, 200, /^undefined$/],
     ];
     for (const [change, code, why] of rows) {
-      const answer = await send("PATCH", `${widgets}/a?dryRun=All`, change, { "content-type": "application/merge-patch+json" });
+      const type = `application/${Array.isArray(change) ? "json" : "merge"}-patch+json`;
+      const answer = await send("PATCH", `${widgets}/a?dryRun=All`, change, { "content-type": type });
       assert.equal(answer.status, code, JSON.stringify(change));
       assert.match(String(answer.body.message), why);
     }
+    const twice = '{"apiVersion":"example.com/v1","kind":[],"kind":"Widget","metadata":{"name":"twice"}}';
+    assert.match(
+      (await send("POST", `${widgets}?dryRun=All`, twice)).body.message,
+      /json parse error: json: cannot unmarshal array into Go struct field \.kind/,
+    );
   });
 
   await t.test("lists keep the kind of their items", async () => {

@@ -83,6 +83,7 @@ function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptio
     throw cannot(error.message);
   }
   if (expected.schema.custom !== undefined && kind !== expected.kind) decoded.problems = decoded.problems.filter(isRepetition); // No schema is found then.
+  if (expected.schema.custom !== undefined && decoded.problems.some(isTypeRepetition)) checkEachKind(bytes, document, expected);
   if (options.fieldValidation === "Strict") {
     // What is wrong with the YAML is one error, of several lines, and a warning each.
     const problems = strictErrors.length === 0 ? decoded.problems : [strictYamlError(strictErrors), ...decoded.problems];
@@ -93,6 +94,7 @@ function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptio
   return object;
 }
 
+const isTypeRepetition = (problem: string): boolean => problem === 'duplicate field "kind"' || problem === 'duplicate field "apiVersion"';
 const isRepetition = (problem: string): boolean => problem.startsWith("duplicate field");
 
 /** Protobuf has no unknown or repeated fields to tell of: what is not known is skipped. */
@@ -181,7 +183,7 @@ function readKind(bytes: Buffer, expected: ExpectedKind, { catalog, mediaType }:
   }
 }
 
-/** Upstream looks at kind and version first, and each time they are set. @param document does not fit its schema @throws ApiError 400 */
+/** Upstream looks at kind and version first, and each time they are set. @throws ApiError 400 */
 function checkEachKind(bytes: Buffer, { repeated }: Document, { kind }: ExpectedKind): void {
   if (repeated?.size === 0) return;
   try {

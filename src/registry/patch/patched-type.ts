@@ -31,6 +31,7 @@ export function readPatchedType({ document, describe, refusal }: PatchedDocument
   const isCustom = expected.schema.custom !== undefined;
   const { apiVersion, kind } = isCustom ? exactType(document, typeOf(document, refusal)) : typeOf(document, refusal);
   if (isCustom && kind === "") throw refusal(`Object 'Kind' is missing in '${describe()}'`);
+  if (isCustom && isObject(document) && document.apiVersion === null) throw refusal(nullVersion);
   const named = apiVersion === "" ? expected : parseGroupVersion(apiVersion);
   if (named === undefined) throw refusal(`unexpected GroupVersion string: ${apiVersion}`);
   const given = { group: named.group, version: named.version, kind: kind === "" ? expected.kind : kind };
@@ -39,6 +40,8 @@ export function readPatchedType({ document, describe, refusal }: PatchedDocument
   if (problem !== undefined && !isCustom) throw refusal(problem);
   return { isInternal, isCustom, lacksVersion: isCustom && apiVersion === "" };
 }
+
+const nullVersion = ".apiVersion accessor error: <nil> is of the type <nil>, expected string";
 
 function typeOf(document: unknown, refusal: (why: string) => ApiError): TypeMeta {
   try {
