@@ -156,6 +156,48 @@ for (const [argv, want] of warningRows) {
   test(`flags: ${argv.join(" ")} gives ${want.length} warnings`, () => assert.deepEqual(settings(...argv).warnings, want));
 }
 
+test("kubeadm's manifest is taken, and says what does nothing", () => {
+  const pki = "/etc/kubernetes/pki";
+  const { server, warnings } = settings(
+    "--advertise-address=192.0.2.1",
+    "--allow-privileged=true",
+    "--authorization-mode=Node,RBAC",
+    `--client-ca-file=${pki}/ca.crt`,
+    "--enable-admission-plugins=NodeRestriction",
+    "--enable-bootstrap-token-auth=true",
+    `--etcd-cafile=${pki}/etcd/ca.crt`,
+    `--etcd-certfile=${pki}/apiserver-etcd-client.crt`,
+    `--etcd-keyfile=${pki}/apiserver-etcd-client.key`,
+    "--etcd-servers=https://127.0.0.1:2379",
+    `--kubelet-client-certificate=${pki}/apiserver-kubelet-client.crt`,
+    `--kubelet-client-key=${pki}/apiserver-kubelet-client.key`,
+    "--kubelet-preferred-address-types=InternalIP,ExternalIP,Hostname",
+    `--proxy-client-cert-file=${pki}/front-proxy-client.crt`,
+    `--proxy-client-key-file=${pki}/front-proxy-client.key`,
+    "--requestheader-allowed-names=front-proxy-client",
+    `--requestheader-client-ca-file=${pki}/front-proxy-ca.crt`,
+    "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+    "--requestheader-group-headers=X-Remote-Group",
+    "--requestheader-username-headers=X-Remote-User",
+    "--secure-port=6443",
+    "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+    `--service-account-key-file=${pki}/sa.pub`,
+    `--service-account-signing-key-file=${pki}/sa.key`,
+    "--service-cluster-ip-range=10.96.0.0/12",
+    `--tls-cert-file=${pki}/apiserver.crt`,
+    `--tls-private-key-file=${pki}/apiserver.key`,
+  );
+  assert.deepEqual([server.dataDir, server.serviceClusterIpRange, server.bootstrapTokenAuth], [".coxswain", "10.96.0.0/12", true]);
+  assert.deepEqual(
+    warnings.map((text) => text.slice(0, text.lastIndexOf(":"))),
+    [
+      "No effect here: --etcd-cafile, --etcd-certfile, --etcd-keyfile, --etcd-servers",
+      "No effect here: --kubelet-client-certificate, --kubelet-client-key, --kubelet-preferred-address-types",
+      "No effect here: --proxy-client-cert-file, --proxy-client-key-file",
+    ],
+  );
+});
+
 test("a deprecated flag still does what it did", () => {
   assert.equal(settings(deprecated).server.audit.webhook.initialBackoffMs, 20_000);
 });
