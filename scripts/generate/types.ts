@@ -30,6 +30,7 @@ interface FactField extends FactType {
   patchMergeKey?: string;
   default?: unknown;
   featureGate?: string[];
+  dropsHolder?: true;
   dv?: string[];
   typeDv?: string[];
   oneOf?: string;
@@ -90,7 +91,7 @@ const mended: Readonly<Record<string, Partial<FactField>>> = {
   // Its comment names a gate; nothing drops it.
   "k8s.io/api/core/v1.ContainerStatus.stopSignal": { featureGate: undefined },
   // Their comments do not say it; the kinds drop them.
-  "k8s.io/api/core/v1.Lifecycle.stopSignal": { featureGate: ["ContainerStopSignals"] },
+  "k8s.io/api/core/v1.Lifecycle.stopSignal": { featureGate: ["ContainerStopSignals"], dropsHolder: true },
   "k8s.io/api/core/v1.TopologySpreadConstraint.matchLabelKeys": { featureGate: ["MatchLabelKeysInPodTopologySpread"] },
   "k8s.io/api/core/v1.VolumeMountStatus.volumeStatus": { featureGate: ["ImageVolumeWithDigest"] },
 };
@@ -123,6 +124,7 @@ function fieldRow(facts: Facts, name: string, field: FactField, goTypes: string[
     ...("default" in field && { default: field.default }),
     ...(accepted !== undefined && { enum: accepted }),
     ...(field.featureGate !== undefined && { gates: field.featureGate }),
+    ...(field.dropsHolder && { dropsHolder: true }),
     ...(field.dv !== undefined && { markers: field.dv }),
     ...(field.typeDv !== undefined && { typeMarkers: field.typeDv }),
     ...(field.oneOf !== undefined && { oneOf: field.oneOf }),

@@ -130,6 +130,7 @@ function buildField(row: FieldRow, embedded: Embedding | undefined): Field {
     ...(mapType !== undefined && { mapType }),
     ...(typeText === "bytes" && flags.includes("a") && { listType: "atomic" as const }),
     ...(extras.gates !== undefined && { gates: extras.gates }),
+    ...(extras.dropsHolder === true && { dropsHolder: true }),
     ...(protobuf && { protobuf }),
     ...(embedded && { embedded }),
     ...(extras.go !== undefined && { goTypes: extras.go }),

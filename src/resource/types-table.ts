@@ -19,6 +19,7 @@ export interface FieldExtras {
   /** What the field accepts, or what a list or a map in it holds. */
   readonly enum?: readonly string[];
   readonly gates?: readonly string[];
+  readonly dropsHolder?: true;
   /** Declarative validation of the field, and of its named type. */
   readonly markers?: readonly string[];
   readonly typeMarkers?: readonly string[];

@@ -59,6 +59,12 @@ function drop(holder: unknown, type: Type, [field, ...rest]: FieldPath): void {
     const value = struct[field.name];
     if (value === undefined) continue;
     if (rest.length === 0) delete struct[field.name];
+    else if (rest.length === 1 && rest[0]?.dropsHolder === true && holdsOnly(value, rest[0].name)) delete struct[field.name];
     else drop(value, field.type, rest);
   }
+}
+
+function holdsOnly(holder: unknown, name: string): boolean {
+  const members = typeof holder === "object" && holder !== null ? Object.keys(holder) : [];
+  return members.length === 1 && members[0] === name;
 }

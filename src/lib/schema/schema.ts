@@ -42,6 +42,8 @@ export interface Field {
   readonly listType?: "atomic";
   /** Any of these feature gates must be on for the field to be written, unless it was already set. */
   readonly gates?: readonly string[];
+  /** Dropped by its gates, it takes the struct along that holds nothing else. */
+  readonly dropsHolder?: boolean;
   /** Protobuf field number, and name where it differs from `name`; absent for what protobuf does not carry. */
   readonly protobuf?: { readonly number: number; readonly type: string; readonly name?: string };
   /** Go struct this field is embedded by: part of the outer object in JSON, a message of its own in protobuf. */

@@ -36,12 +36,23 @@ const root = struct("v1.Root", [
   { name: "map", type: mapOf(item) },
   { name: "pointer", type: item, pointer: true },
   { name: "value", type: struct("v1.Value", [{ name: "count", type: { kind: "int32" } }]) },
+  {
+    name: "hooks",
+    type: struct("v1.Hooks", [
+      { name: "stop", type: text, gates: ["Stop"], dropsHolder: true },
+      { name: "start", type: text },
+    ]),
+    pointer: true,
+  },
 ]);
 
 const gateRows: [what: string, on: string[], next: object, old: object | undefined, want: object][] = [
   ["off, on create", [], { list: [{ plain: "a", new: "b" }] }, undefined, { list: [{ plain: "a" }] }],
   ["on", ["New"], { list: [{ new: "b", newer: "c" }] }, undefined, { list: [{ new: "b", newer: "c" }] }],
   ["any of its gates", ["Newer"], { list: [{ new: "b", newer: "c" }] }, undefined, { list: [{ newer: "c" }] }],
+  ["off, with nothing else beside it", [], { hooks: { stop: "a" } }, undefined, {}],
+  ["off, with something beside it", [], { hooks: { stop: "a", start: "b" } }, undefined, { hooks: { start: "b" } }],
+  ["an empty holder that was sent", [], { hooks: {} }, undefined, { hooks: {} }],
   ["in use already, in another item", [], { list: [{}, { new: "b" }] }, { list: [{ new: "a" }] }, { list: [{}, { new: "b" }] }],
   ["in use elsewhere", [], { map: { k: { new: "b" } } }, { list: [{ new: "a" }] }, { map: { k: {} } }],
   ["__proto__ is a key", [], { map: JSON.parse('{"__proto__":{"new":"b"}}') }, {}, { map: JSON.parse('{"__proto__":{}}') }],
