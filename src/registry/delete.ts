@@ -1,8 +1,9 @@
 /** Deletes one object, in two phases where something holds it. Source: resource-api §3, §2.8; apiserver's generic store and rest.BeforeDelete. */
 import type { AdmissionAttributes } from "../admission/contract.ts";
 import { formatTime } from "../api/clock.ts";
-import { notFound } from "../api/errors.ts";
+import { ApiError, notFound } from "../api/errors.ts";
 import type { KubeObject } from "../api/object.ts";
+import { loopbackUser } from "../api/system-user.ts";
 import { deepEqual } from "../lib/json/values.ts";
 import type { Resource } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
@@ -38,8 +39,24 @@ export async function deleteOne(registry: RegistryContext, request: DeleteReques
   if (dryRun) return { kind: "dryRun", object: step.object, pending };
   const last = entry as Entry;
   const uid = step.object.metadata.uid ?? "";
-  if (step.do === "remove") return { kind: "gone", entry: last, uid };
+  if (step.do === "remove") {
+    await deleteCompanion(registry, request);
+    return { kind: "gone", entry: last, uid };
+  }
   return pending ? { kind: "pending", entry: last } : removeMarked(registry, request, last, uid);
+}
+
+/** Deletes what goes with an object that is gone: of a service, its Endpoints. What is refused stays, as upstream's. */
+export async function deleteCompanion(registry: RegistryContext, request: WriteRequest): Promise<void> {
+  const { companion } = request.target.resource.definition.strategy;
+  const target = companion === undefined ? undefined : registry.catalog.find("", "v1", companion);
+  if (target === undefined) return;
+  try {
+    const options = { dryRun: false };
+    await deleteOne(registry, { ...request, target, subresource: "", user: loopbackUser, options, admitted: true, warnings: [] });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error; // It may not be there, or change all the time.
+  }
 }
 
 /** What was stored at another version than the one that is stored now is brought to that one, if it is to be stored again. @throws ApiError 500 */

@@ -13,6 +13,7 @@ import type { Entry } from "../watch-cache/contract.ts";
 import { commitWithRetry, type Step } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { checkNoVersion, createAttributes, prepareNew, undoAll } from "./create.ts";
+import { deleteCompanion } from "./delete.ts";
 import { sameButTimes } from "./managed-fields/track.ts";
 import { trackManagers } from "./managed-fields/track-managers.ts";
 import { checkIfMatch, checkNames, checkUid, checkVersion, toldKey } from "./preconditions.ts";
@@ -65,6 +66,7 @@ export async function update(registry: RegistryContext, request: UpdateRequest):
     undoAll(attempted);
     throw error;
   });
+  if (step.do === "remove" && !dryRun) await deleteCompanion(registry, request);
   if (dryRun || step.do === "remove" || entry === undefined) return { object: step.object, created };
   return { entry, created };
 }

@@ -205,6 +205,8 @@ export interface Strategy {
   holdsDeletion(object: KubeObject): boolean;
   /** Dependents are orphaned where the deletion does not say what is to become of them; who deletes so is warned of it, if there is a warning. */
   readonly orphansByDefault: { readonly warning: string | undefined } | undefined;
+  /** The core resource whose object of the same name goes with one of this kind. */
+  readonly companion: string | undefined;
   /** Called on the first deletion of an object that stays, such as to set a phase. */
   markDeleted(object: KubeObject, dependents: DependentsOptions): void;
   /** Seconds an object of this kind lives; undefined for ever. */

@@ -28,6 +28,7 @@ const defaults: Strategy = {
   checkDeletion: nothing,
   holdsDeletion: () => false,
   orphansByDefault: undefined,
+  companion: undefined,
   markDeleted: nothing,
   ttlSeconds: undefined,
   selectableFields: {},

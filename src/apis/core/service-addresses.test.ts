@@ -145,3 +145,21 @@ test("ServiceCIDRs add to the range while they are ready", async () => {
   await assert.rejects(made("e"), /range is full/);
   await small.close();
 });
+
+test("the Endpoints of a service go with it, also where a finalizer held it", async () => {
+  const endpoints: Place = ["/endpoints", "ns"];
+  for (const name of ["gone", "held"]) {
+    await create(name, { clusterIP: "None" });
+    await cluster.create(endpoints, { metadata: { name } });
+  }
+  await cluster.delete(services, "gone");
+  await cluster.change(services, "held", ({ metadata }) => {
+    metadata.finalizers = ["example.com/a"];
+  });
+  await cluster.delete(services, "held");
+  assert.deepEqual([await cluster.find(endpoints, "gone"), (await cluster.find(endpoints, "held"))?.metadata.name], [undefined, "held"]);
+  await cluster.change(services, "held", ({ metadata }) => {
+    delete metadata.finalizers;
+  });
+  assert.equal(await cluster.find(endpoints, "held"), undefined);
+});

@@ -22,6 +22,7 @@ import { loadBalancerWarnings, serviceWarnings } from "./service-warnings.ts";
 export const service = strategy({
   validateName: dnsLabelProblems,
   selectableFields: selectableAt("spec.clusterIP", "spec.type"),
+  companion: "endpoints",
   setDefaults,
   prepareForCreate(object) {
     object.status = { loadBalancer: {} };
