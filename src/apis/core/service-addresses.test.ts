@@ -163,3 +163,20 @@ test("the Endpoints of a service go with it, also where a finalizer held it", as
   });
   assert.equal(await cluster.find(endpoints, "held"), undefined);
 });
+
+test("without the gate StrictIPCIDRValidation, addresses may have leading zeros, and are the same as without", async () => {
+  const clock = { now: () => 0, after: () => () => {} };
+  const ranges = parseIpRanges("10.0.0.0/24");
+  assert.ok(ranges);
+  const loose = await openMemoryRegistry({
+    clock,
+    featureGates: "StrictIPCIDRValidation=false",
+    plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges, strict: false })],
+  });
+  await loose.create(["/namespaces", ""], { metadata: { name: "ns" } });
+  const made = (name: string, clusterIP: string): Promise<KubeObject> =>
+    loose.create(services, { metadata: { name }, spec: { clusterIP, externalIPs: ["010.1.1.1"], ports: [{ port: 80 }] } });
+  assert.equal((await made("a", "010.0.0.07")).spec.clusterIP, "010.0.0.07");
+  await assert.rejects(made("b", "10.0.0.7"), /provided IP is already allocated/);
+  await loose.close();
+});
