@@ -41,6 +41,7 @@ export function canonicalIp({ family, value }: IpAddress): string {
 
 /** As it is written, so that one of IPv4 in the clothes of IPv6 keeps them. */
 export function isCanonicalIp(text: string, address: IpAddress): boolean {
+  if (address.width === 32) return !address.leadingZeros; // Else there is but one way to write it.
   return !address.leadingZeros && !address.mapped && canonicalIp(address) === text;
 }
 
