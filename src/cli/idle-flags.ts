@@ -102,6 +102,7 @@ export const idleFlags: readonly Flag[] = [
   taken("--log-flush-frequency <duration>", durationMs),
   taken("--log-text-info-buffer-size <quantity>", anything),
   refused("--log-text-split-stream [bool]", "all that is logged goes to the standard error output", isFalse),
+  refused("--admission-control <plugins>", "use --enable-admission-plugins and --disable-admission-plugins instead"),
   refused("--admission-control-config-file <file>", notYet),
   refused("--cors-allowed-origins <patterns>", notYet),
   refused("--debug-socket-path <path>", notYet),
