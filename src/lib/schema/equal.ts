@@ -1,5 +1,6 @@
 /** Equality as upstream's equality.Semantic tells it. Source: apimachinery's api/equality. */
 import { identical } from "../json/values.ts";
+import { compareQuantities, parseQuantity } from "../quantity/quantity.ts";
 import type { Any, Field, Struct, Type } from "./schema.ts";
 import { zeroOf } from "./zero.ts";
 
@@ -23,10 +24,15 @@ export function equalValues(a: unknown, b: unknown, type: Type): boolean {
       return equalMaps(objectOf(a), objectOf(b), type.values);
     case "any":
       return equalForms(a ?? null, b ?? null, type);
+    case "quantity":
+      return compareQuantities(parseQuantity(textOf(a)), parseQuantity(textOf(b))) === 0;
     default:
       return (a ?? zeroOf(type)) === (b ?? zeroOf(type));
   }
 }
+
+/** Of a quantity, of which `1Gi` and `1073741824` are the same. */
+const textOf = (value: unknown): string => String(value ?? "0");
 
 function equalFields(a: unknown, b: unknown, field: Field): boolean {
   if (a === b) return true;

@@ -34,6 +34,7 @@ const item = struct("v1.Item", [
 const root = struct("v1.Root", [
   { name: "list", type: listOf(item) },
   { name: "map", type: mapOf(item) },
+  { name: "amounts", type: mapOf({ kind: "quantity" }) },
   { name: "pointer", type: item, pointer: true },
   { name: "value", type: struct("v1.Value", [{ name: "count", type: { kind: "int32" } }]) },
   {
@@ -84,6 +85,8 @@ for (const [what, object, want] of defaultRows) {
 const equalityRows: [what: string, a: object, b: object, want: boolean][] = [
   ["empty containers are none", { list: [], map: {} }, {}, true],
   ["a pointer that is set", { pointer: {} }, {}, false],
+  ["a quantity in other units", { amounts: { a: "1Gi" } }, { amounts: { a: "1073741824" } }, true],
+  ["another quantity", { amounts: { a: "1Gi" } }, { amounts: { a: "1G" } }, false],
   ["a value that is empty", { value: {} }, {}, true],
   ["a zero that is left out", { value: { count: 0 } }, { value: {} }, true],
   ["a zero behind a pointer", { pointer: { limit: 0 } }, { pointer: {} }, false],
