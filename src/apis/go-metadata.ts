@@ -13,7 +13,8 @@ export function metadataInGo(metadata: Part = {}): Part {
   const shown: Part = {};
   for (const field of metaFields) {
     const value = metadata[field];
-    if (value === undefined || value === null || value === "" || value === 0 || isWithoutItems(value)) continue;
+    const isZero = value === 0 && field !== "deletionGracePeriodSeconds"; // Which is a pointer.
+    if (value === undefined || value === null || value === "" || isZero || isWithoutItems(value)) continue;
     shown[field] = isObject(value) ? byName(value) : value;
   }
   return shown;

@@ -4,12 +4,13 @@
  */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { validateAnnotations, validateLabels, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import { validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import type { Strategy, StrategyContext } from "../../resource/contract.ts";
 import { equalGoForms } from "../../resource/go-equality.ts";
 import { goForm } from "../../resource/go-form.ts";
 import { strategy } from "../../resource/strategy.ts";
+import { validateTemplateMeta } from "../core/pod/claim-template.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 import { metadataInGo } from "../go-metadata.ts";
 import { type ClaimRight, checkStatusRights } from "./claim-rights.ts";
@@ -85,20 +86,6 @@ function inGo(type: string, spec: Part = {}): Part {
   const shown = goForm(type, spec);
   return type === "ResourceClaimTemplateSpec" ? { ...metadataInGo(spec.metadata), Spec: shown.Spec } : shown;
 }
-
-/** Of what is made from the template only these can be said. */
-function validateTemplateMeta(metadata: Part, path: string, errors: FieldErrors): void {
-  validateAnnotations(metadata.annotations, `${path}.annotations`, errors);
-  validateLabels(metadata.labels, `${path}.labels`, errors);
-  for (const field of templateFields) if (isSet(metadata[field])) errors.forbidden(`${path}.${field === "uid" ? "uID" : field}`, "cannot be set"); // As Go lowers the first letter of a name.
-}
-
-const templateFields = [
-  ...["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp"],
-  ...["deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"],
-];
-
-const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== "" && value !== 0;
 
 const adminLabel = "resource.kubernetes.io/admin-access";
 

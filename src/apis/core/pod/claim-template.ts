@@ -23,7 +23,8 @@ export function validateTemplateMeta(metadata: Part, path: string, errors: Field
   validateLabels(metadata.labels, `${path}.labels`, errors);
   for (const field of notOfTemplates) {
     const value = metadata[field];
-    if (value !== undefined && value !== null && value !== "" && value !== 0) {
+    const isSet = value !== undefined && value !== null && value !== "" && (value !== 0 || field === "deletionGracePeriodSeconds");
+    if (isSet) {
       errors.forbidden(`${path}.${shownField(field)}`, "cannot be set");
     }
   }
