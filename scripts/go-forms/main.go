@@ -47,8 +47,10 @@ func walk(in, out reflect.Type) {
 func fields(in, out reflect.Type, owner string) (lines []string) {
 	for i := 0; i < in.NumField(); i++ {
 		f := in.Field(i)
-		if f.Anonymous && f.Name == "ObjectMeta" { // Has names of its own in JSON, and only these in a template.
-			lines = append(lines, "labels labels omit", "annotations annotations omit")
+		if f.Anonymous && f.Name == "ObjectMeta" { // Has names of its own in JSON.
+			for _, name := range strings.Fields("name generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds labels annotations ownerReferences finalizers managedFields") {
+				lines = append(lines, name+" "+name+" omit")
+			}
 			continue
 		}
 		if f.Anonymous {

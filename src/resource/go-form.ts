@@ -65,13 +65,15 @@ function formOf(kind: string, value: unknown, outer: Part | undefined): unknown 
     case "null":
       return value ?? null;
     case "omit":
-      return Object.keys(value ?? {}).length > 0 ? value : undefined;
+      return isEmpty(value) ? undefined : value;
     case "metaLabelSelector":
       return formOfSelector(value as Part);
     default:
       return goForm(kind, value as Part | undefined, outer);
   }
 }
+
+const isEmpty = (value: unknown): boolean => !value || (typeof value === "object" && Object.keys(value).length === 0);
 
 function formOfMap(kind: string, value: Part): Part {
   const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
