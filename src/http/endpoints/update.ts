@@ -4,6 +4,7 @@ import type { RegistryContext } from "../../registry/contract.ts";
 import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decode-body.ts";
 import { readWriteOptions } from "../../registry/options.ts";
 import { checkNames } from "../../registry/preconditions.ts";
+import { dedupOwnerReferences } from "../../registry/prepare.ts";
 import { update } from "../../registry/update.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
@@ -22,6 +23,7 @@ export async function updateObject(context: RequestContext, registry: RegistryCo
   const decode = (): KubeObject => decodeBody(body, expectedKind(target), decodeOptions(context, registry, options));
   let decoded: KubeObject | undefined = decode(); // What is wrong with the body comes before what is wrong with the object.
   checkNames(decoded, request);
+  dedupOwnerReferences(decoded.metadata, request.warnings, "sent"); // Told even when there is nothing to update.
   const uid = decoded.metadata.uid ?? "";
   const next = (): KubeObject => {
     const object = decoded ?? decode();

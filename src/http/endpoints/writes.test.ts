@@ -493,3 +493,14 @@ for (const [what, request, body, warnings] of warningRows) {
     await close();
   });
 }
+
+test("warns of an owner named twice where there is nothing to put", async () => {
+  const { registry, create, close } = await openMemoryRegistry();
+  await create(["/namespaces", ""], { metadata: { name: "n" } });
+  const { status, warnings } = await send(registry, `PUT ${maps}/none`, {
+    metadata: { name: "none", ownerReferences: [repeatedOwner, repeatedOwner] },
+  });
+  assert.equal(status, 404);
+  assert.match(warnings, /contains duplicate entries; .* duplicate UID\(s\) observed: u"$/);
+  await close();
+});

@@ -1,6 +1,7 @@
 /** Structured merge: who owns which fields of an object, and what an apply makes of it. See README.md. */
 export type { Any, Field, List, MapType, Scalar, ScalarKind, Struct, Type } from "../schema/schema.ts";
 export { type Comparison, compare } from "./compare.ts";
+export type { Written } from "./equal.ts";
 export { fieldSetOf } from "./field-set.ts";
 export { decodeFieldsV1, encodeFieldsV1, FieldsV1Error, fieldElement, formatPath, indexElement, keyElement, valueElement } from "./fields-v1.ts";
 export { merge } from "./merge.ts";
