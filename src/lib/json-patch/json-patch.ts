@@ -3,6 +3,7 @@ import { encodeAny } from "../json/encode-any.ts";
 import { cloneJson, identical, setMember } from "../json/values.ts";
 import { retainedDepthMax } from "../schema/decode.ts";
 import { cloneOpened, openAll } from "./describe.ts";
+import { LongList } from "./long-list.ts";
 
 /** How many bytes of JSON all copies of one patch may add. Source: apiserver's JSONPatchMaxCopyBytes. */
 export const copiedBytesMax = 3 * 1024 * 1024;
@@ -37,12 +38,13 @@ export class JsonPatchError extends Error {
  * @throws JsonPatchError at the first operation that does not apply
  */
 export function applyJsonPatch(document: unknown, operations: readonly JsonPatchOperation[], opened?: Set<object>): unknown {
-  const state: State = { root: cloneJson(document), copiedBytes: 0, opened };
+  const state: State = { root: cloneJson(document), copiedBytes: 0, opened, long: new Map() };
   for (const operation of operations) {
     const apply = operators.get(operation.op ?? "");
     if (apply === undefined) throw new JsonPatchError(`unknown operation: ${operation.op ?? "none"}`);
     apply(state, operation);
   }
+  for (const [array, list] of state.long) list.writeTo(array);
   checkDepth(state.root, retainedDepthMax);
   if (isContainer(state.root)) opened?.add(state.root);
   return state.root;
@@ -52,7 +54,12 @@ interface State {
   root: unknown;
   copiedBytes: number;
   readonly opened: Set<object> | undefined;
+  /** What long arrays hold by now, once an item was put in or taken out. */
+  readonly long: Map<unknown[], LongList>;
 }
+
+/** Longer arrays are kept in pieces: ten thousand operations on half a million items would take seconds. */
+const arrayItemsMax = 4096;
 
 type Container = unknown[] | Record<string, unknown>;
 
@@ -72,11 +79,11 @@ const operators: ReadonlyMap<string, (state: State, operation: JsonPatchOperatio
 ]);
 
 function add(state: State, { path, value }: JsonPatchOperation): void {
-  insertAt(getPlace(state, path), cloneJson(value ?? null));
+  insertAt(state, getPlace(state, path), cloneJson(value ?? null));
 }
 
 function remove(state: State, { path }: JsonPatchOperation): void {
-  removeAt(getPlace(state, path));
+  removeAt(state, getPlace(state, path));
 }
 
 function replace(state: State, { path, value }: JsonPatchOperation): void {
@@ -87,30 +94,30 @@ function replace(state: State, { path, value }: JsonPatchOperation): void {
   }
   const { container, key } = getPlace(state, path);
   const next = cloneJson(value ?? null);
-  if (Array.isArray(container)) container[existingIndex(container, key)] = next;
+  if (Array.isArray(container)) setItem(state, container, key, next);
   else setMember(container, key, next);
 }
 
 function move(state: State, { path, from }: JsonPatchOperation): void {
   const source = getPlace(state, from);
-  const value = valueAt(source);
-  removeAt(source);
-  insertAt(getPlace(state, path), value);
+  const value = valueAt(state, source);
+  removeAt(state, source);
+  insertAt(state, getPlace(state, path), value);
 }
 
 function copy(state: State, { path, from }: JsonPatchOperation): void {
-  const value = valueAt(getPlace(state, from));
+  const value = inArrays(state, valueAt(state, getPlace(state, from)));
   const target = getPlace(state, path);
   checkDepth(value, retainedDepthMax);
   state.copiedBytes += Buffer.byteLength(encodeAny(value));
   if (state.copiedBytes > copiedBytesMax) {
     throw new JsonPatchError(`copies of more than ${copiedBytesMax} bytes`, "copiedBytes");
   }
-  insertAt(target, state.opened === undefined ? cloneJson(value) : cloneOpened(value, state.opened));
+  insertAt(state, target, state.opened === undefined ? cloneJson(value) : cloneOpened(value, state.opened));
 }
 
 function test(state: State, { path, value }: JsonPatchOperation): void {
-  const found = path === "" ? state.root : valueAt(getPlace(state, path));
+  const found = inArrays(state, path === "" ? state.root : valueAt(state, getPlace(state, path)));
   if (!identical(found, value ?? null)) throw new JsonPatchError(`test failed: ${path}`);
   if (state.opened !== undefined) openAll(found, state.opened);
 }
@@ -122,7 +129,7 @@ function getPlace(state: State, path: string | null | undefined): Place {
   const key = parts.pop();
   let container = state.root;
   for (const part of parts) {
-    container = isContainer(container) ? valueAt({ container, key: part }) : undefined;
+    container = isContainer(container) ? valueAt(state, { container, key: part }) : undefined;
     if (state.opened !== undefined && isContainer(container)) state.opened.add(container);
   }
   if (key === undefined || !isContainer(container)) throw new JsonPatchError(`the document is missing path ${path}`);
@@ -138,28 +145,58 @@ function isContainer(value: unknown): value is Container {
 }
 
 /** @returns null for an absent member @throws JsonPatchError for an index that is not there */
-function valueAt({ container, key }: Place): unknown {
-  if (Array.isArray(container)) return container[existingIndex(container, key)];
-  return Object.hasOwn(container, key) ? (container[key] ?? null) : null;
+function valueAt({ long }: State, { container, key }: Place): unknown {
+  if (!Array.isArray(container)) return Object.hasOwn(container, key) ? (container[key] ?? null) : null;
+  const list = long.get(container);
+  return list === undefined ? container[indexBelow(container.length, key)] : list.at(indexBelow(list.length, key));
 }
 
-function insertAt({ container, key }: Place, value: unknown): void {
-  if (!Array.isArray(container)) setMember(container, key, value);
-  else if (key === "-") container.push(value);
-  else container.splice(indexBelow(container.length + 1, key), 0, value);
+function setItem({ long }: State, array: unknown[], key: string, value: unknown): void {
+  const list = long.get(array);
+  if (list === undefined) array[indexBelow(array.length, key)] = value;
+  else list.set(indexBelow(list.length, key), value);
 }
 
-function removeAt({ container, key }: Place): void {
+function insertAt(state: State, { container, key }: Place, value: unknown): void {
+  if (!Array.isArray(container)) return setMember(container, key, value);
+  const list = listOf(state, container);
+  const { length } = list ?? container;
+  const index = key === "-" ? length : indexBelow(length + 1, key);
+  if (list === undefined) container.splice(index, 0, value);
+  else list.insert(index, value);
+}
+
+function removeAt(state: State, { container, key }: Place): void {
   if (Array.isArray(container)) {
-    container.splice(existingIndex(container, key), 1);
+    const list = listOf(state, container);
+    if (list === undefined) container.splice(indexBelow(container.length, key), 1);
+    else list.remove(indexBelow(list.length, key));
     return;
   }
   if (!Object.hasOwn(container, key)) throw new JsonPatchError(`nothing to remove at ${key}`);
   delete container[key];
 }
 
-function existingIndex(list: readonly unknown[], key: string): number {
-  return indexBelow(list.length, key);
+/** @returns undefined for an array that is short */
+function listOf({ long }: State, array: unknown[]): LongList | undefined {
+  const known = long.get(array);
+  if (known !== undefined || array.length <= arrayItemsMax) return known;
+  const list = new LongList(array);
+  long.set(array, list);
+  return list;
+}
+
+/** Brings the long arrays within a value up to date. */
+function inArrays({ long }: State, value: unknown): unknown {
+  if (long.size > 0) bringUpToDate(long, value, retainedDepthMax);
+  return value;
+}
+
+/** @param levels what lies deeper stays as it is: it can be neither copied nor equal to what a patch says */
+function bringUpToDate(long: State["long"], value: unknown, levels: number): void {
+  if (!isContainer(value) || levels === 0) return;
+  if (Array.isArray(value)) long.get(value)?.writeTo(value);
+  for (const member of Object.values(value)) bringUpToDate(long, member, levels - 1);
 }
 
 /** Negative indices count back from `length`: -1 is the last place. */
