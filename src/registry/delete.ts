@@ -167,17 +167,23 @@ function graceOf({ definition }: Resource, object: KubeObject, options: DeleteOp
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = object.metadata;
   if (deletionTimestamp === undefined) {
     const period = definition.strategy.gracePeriod(object, options.gracePeriodSeconds);
-    return period && { seconds: period.seconds, deletionTimestamp: formatTime(now + period.seconds * 1000) };
+    return period && { seconds: period.seconds, deletionTimestamp: formatTime(now + durationMs(period.seconds)) };
   }
   const running = Number(deletionGracePeriodSeconds);
   if (running === 0) return undefined;
   const asked = options.gracePeriodSeconds;
   const wanted = asked !== undefined && asked < 0 ? 1 : asked; // Upstream takes any negative number for 1.
   if (wanted === undefined || wanted >= running) return "pending";
-  const ends = Date.parse(deletionTimestamp) + (wanted - running) * 1000;
+  const ends = Date.parse(deletionTimestamp) - durationMs(running) + durationMs(wanted);
   // What would have ended already ends now, but never of itself: who runs the object must have seen that it goes.
   if (ends < now) return { seconds: Math.min(wanted, 1), deletionTimestamp: formatTime(now) };
   return { seconds: wanted, deletionTimestamp: formatTime(ends) };
+}
+
+/** Upstream counts nanoseconds in 64 bits, and so begins anew after 292 years. */
+function durationMs(seconds: number): number {
+  const plain = seconds * 1000;
+  return Math.abs(plain) < 2 ** 43 ? plain : Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n);
 }
 
 /** Events own nothing. */

@@ -79,7 +79,7 @@ function setDependentsFinalizers({ metadata }: KubeObject, { orphanDependents, p
   ]);
   const kept = before.filter((finalizer) => wanted.get(finalizer) !== false);
   const added = [...wanted].filter(([finalizer, isOn]) => isOn && !before.includes(finalizer)).map(([finalizer]) => finalizer);
-  if (added.length > 0 || kept.length < before.length) metadata.finalizers = [...kept, ...added];
+  if (added.length > 0 || kept.length < before.length) metadata.finalizers = [...new Set(kept), ...added];
 }
 
 function validateFinalizers(object: KubeObject, pathOf: (index: number) => string, errors: FieldErrors): void {

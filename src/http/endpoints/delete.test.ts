@@ -241,6 +241,8 @@ const namespaceRows: [finalizers: string[], options: object, left: string[] | un
   [["orphan", "x/y"], { propagationPolicy: "Foreground" }, ["x/y", "foregroundDeletion"]],
   [["orphan"], {}, ["orphan"]],
   [[], { orphanDependents: false }, ["foregroundDeletion"]],
+  [["x/y", "x/y"], {}, ["x/y", "x/y"]],
+  [["x/y", "x/y"], { propagationPolicy: "Orphan" }, ["x/y", "orphan"]],
   [["foregroundDeletion"], { orphanDependents: true }, ["orphan"]],
 ];
 
@@ -276,6 +278,33 @@ test("a namespace without finalizers of its own goes at its second deletion", as
     await cluster.close();
   }
 });
+
+/** Seconds that a pod is given, and in how many it ends. */
+const longRows: [seconds: number, endsIn: number][] = [
+  [3600, 3600],
+  [9_223_372_036, 9_223_372_036],
+  [9_223_372_037, -9_223_372_037],
+  [99_999_999_999, 7_766_279_631],
+  [Number.MAX_SAFE_INTEGER, 4_611_686_017],
+];
+
+for (const [seconds, endsIn] of longRows) {
+  test(`a pod deleted with ${seconds} seconds ends in ${endsIn}`, async () => {
+    const clock = manualClock(Date.parse("2026-01-01T00:00:00Z"));
+    const cluster = await openMemoryRegistry({ clock });
+    try {
+      await cluster.create(["/namespaces", ""], { metadata: { name: "ns" } });
+      const pods = "/api/v1/namespaces/ns/pods";
+      const spec = { nodeName: "n", containers: [{ name: "c", image: "i" }] };
+      await send(cluster.registry, `POST ${pods}`, { metadata: { name: "a" }, spec });
+      const { metadata } = (await send(cluster.registry, `DELETE ${pods}/a?gracePeriodSeconds=${seconds}`)).body;
+      assert.equal(metadata.deletionGracePeriodSeconds, seconds);
+      assert.ok(Math.abs((Date.parse(metadata.deletionTimestamp) - clock.now()) / 1000 - endsIn) <= 1);
+    } finally {
+      await cluster.close();
+    }
+  });
+}
 
 /** After a pod with 30 seconds, `passed` seconds later with others. */
 const shortenedRows: [passed: number, asked: number, seconds: number, endsIn: number][] = [
