@@ -63,17 +63,26 @@ export function validateResourceFieldRef(reference: Part, use: Use, path: string
   if (divisor !== "0") checkDivisor(resource, divisor, `${path}.divisor`, errors);
 }
 
-const sizes = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei";
+const sizes = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
+const allSizes = sizes.join(", ");
+
+/** What a resource may be divided by, and how messages call it. */
+const divisors: ReadonlyMap<string, Divisors> = new Map([
+  ["cpu", { resource: "cpu", supported: ["1m", "1"], shown: "1m and 1" }],
+  ["memory", { resource: "memory", supported: sizes, shown: allSizes }],
+  ["ephemeral-storage", { resource: "local ephemeral storage", supported: sizes, shown: allSizes }],
+  ["hugepages-", { resource: "hugepages", supported: sizes, shown: allSizes }],
+]);
+
+interface Divisors {
+  readonly resource: string;
+  readonly supported: readonly string[];
+  readonly shown: string;
+}
 
 function checkDivisor(resource: string, divisor: string, path: string, errors: FieldErrors): void {
-  const name = isHugePages(resource) ? "hugepages" : resource.replace(/^(limits|requests)\./, "");
-  if (name === "cpu" && resource !== name) {
-    if (divisor !== "1m" && divisor !== "1") {
-      errors.invalid(path, resource, "only divisor's values 1m and 1 are supported with the cpu resource");
-    }
-    return;
-  }
-  const what = { memory: "memory", "ephemeral-storage": "local ephemeral storage", hugepages: "hugepages" }[name];
-  if (what === undefined || resource === name || sizes.split(", ").includes(divisor)) return;
-  errors.invalid(path, resource, `only divisor's values ${sizes} are supported with the ${what} resource`);
+  const kind = isHugePages(resource) ? "hugepages-" : /^(?:limits|requests)\.(.+)$/.exec(resource)?.[1];
+  const known = kind === undefined ? undefined : divisors.get(kind);
+  if (known === undefined || known.supported.includes(divisor)) return;
+  errors.invalid(path, resource, `only divisor's values ${known.shown} are supported with the ${known.resource} resource`);
 }
