@@ -75,7 +75,8 @@ function anchorProblem({ type, hasHeaders, bytes }: PemBlock): string | undefine
   return certificate.ca ? undefined : "does not have the CA bit set";
 }
 
-function parseCertificate(der: Buffer): X509Certificate | undefined {
+/** @returns undefined where it is none */
+export function parseCertificate(der: Buffer): X509Certificate | undefined {
   try {
     return new X509Certificate(der);
   } catch (error) {

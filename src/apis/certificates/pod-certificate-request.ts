@@ -3,15 +3,15 @@ import { type FieldErrors, omitted } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
-import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
+import { validateUserAnnotations } from "../core/pod/names.ts";
 import { keepMetaForStatus, type Part, selectableAt, struct } from "../fields.ts";
 import { validateCertificateStatus } from "./pod-certificate-status.ts";
 import { validateKeyWithProof, validateStubRequest } from "./request-key.ts";
 import { isKubernetesSigner, validateSignerName } from "./signer-name.ts";
 
 const uidBytesMax = 128;
-const annotationBytesMax = 256 * 1024;
 const secondsMin = 3600;
 const daySeconds = 86_400;
 
@@ -45,7 +45,7 @@ function goForm(spec: Part): Part {
 function validateSpec(spec: Part, errors: FieldErrors): void | Promise<void> {
   const { signerName = "", podName = "", serviceAccountName = "", nodeName = "", maxExpirationSeconds: seconds } = spec;
   validateSignerName(signerName, "spec.signerName", errors);
-  if (spec.unverifiedUserAnnotations !== undefined) validateUserAnnotations(spec.unverifiedUserAnnotations, errors);
+  if (spec.unverifiedUserAnnotations !== undefined) validateUserAnnotations(spec.unverifiedUserAnnotations, "spec.unverifiedUserAnnotations", errors);
   addInvalid(errors, "spec.podName", podName, dnsSubdomainProblems(podName));
   validateUid(spec.podUID ?? "", "spec.podUID", errors);
   addInvalid(errors, "spec.serviceAccountName", serviceAccountName, dnsSubdomainProblems(serviceAccountName));
@@ -63,21 +63,6 @@ function validateSpec(spec: Part, errors: FieldErrors): void | Promise<void> {
 function validateUid(uid: string, path: string, errors: FieldErrors): void {
   if (uid === "") errors.invalid(path, "", "must not be empty");
   if (Buffer.byteLength(uid) > uidBytesMax) errors.tooLong(path, uidBytesMax);
-}
-
-/** What the pod tells the signer: keys have a domain. */
-function validateUserAnnotations(annotations: Readonly<Record<string, string>>, errors: FieldErrors): void {
-  const path = "spec.unverifiedUserAnnotations";
-  let bytes = 0;
-  for (const [key, value] of Object.entries(annotations)) {
-    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
-    const name = key.toLowerCase();
-    const problems = qualifiedNameProblems(name);
-    if (name === "") errors.required(path);
-    else if (problems.length > 0) addInvalid(errors, path, name, problems);
-    else if (!name.includes("/")) errors.invalid(path, name, 'must be a domain-prefixed key (such as "acme.io/foo")');
-  }
-  if (bytes > annotationBytesMax) errors.tooLong(path, annotationBytesMax);
 }
 
 function validateKey(spec: Part, errors: FieldErrors): void | Promise<void> {

@@ -1,11 +1,12 @@
 /** What becomes of a pod's certificate request: it is issued, denied or fails, once. Source: kubernetes' pkg/apis/certificates/validation. */
-import { X509Certificate } from "node:crypto";
+import type { X509Certificate } from "node:crypto";
 import { type FieldErrors, omitted } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { validateConditions } from "../../api/validation/conditions.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { pemBlocks } from "../../lib/x509/pem-blocks.ts";
 import { items, type Part } from "../fields.ts";
+import { parseCertificate } from "./cluster-trust-bundle.ts";
 import { requestedKey } from "./request-key.ts";
 
 const chainBytesMax = 100 * 1024;
@@ -73,15 +74,6 @@ async function validateIssued(next: KubeObject, old: KubeObject, now: number, er
   for (const { type, bytes } of others) {
     if (type !== "CERTIFICATE") return refuse("issued certificate chain must consist entirely of CERTFICATE PEM blocks");
     if (parseCertificate(bytes) === undefined) return refuse("intermediate certificate does not parse as valid X.509");
-  }
-}
-
-function parseCertificate(der: Buffer): X509Certificate | undefined {
-  try {
-    return new X509Certificate(der);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    return undefined; // What OpenSSL says of it is not what Go would.
   }
 }
 
