@@ -8,6 +8,7 @@ import type { ResourceDefinition } from "../resource/contract.ts";
 import type { RegistryContext } from "./contract.ts";
 
 const lenientGroups: ReadonlySet<string> = new Set([
+  "admissionregistration.k8s.io",
   "apiextensions.k8s.io",
   "apiregistration.k8s.io",
   "coordination.k8s.io",

@@ -27,7 +27,7 @@ function checked(load: LoadExpressionChecker | undefined, rules: () => Promise<R
       checkReservedName(object, errors, context);
     },
     async validateUpdate(next, old, errors) {
-      validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+      validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems, custom: true }, errors);
       await check(next, old, errors);
     },
     warnings({ metadata: { name = "" } }, old, { gates }) {

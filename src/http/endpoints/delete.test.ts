@@ -345,3 +345,29 @@ for (const place of creatable) {
       assert.equal((await send(registry, `JSON ${place}/a`, [{ op: "remove", path: "/metadata/finalizers" }])).status, 404);
     }));
 }
+
+const policyRules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }];
+const policySpec = { matchConstraints: { resourceRules: policyRules }, validations: [{ expression: "true" }] };
+
+/** Whether a kind takes finalizers that do not name whose they are. */
+const finalizerRows: [place: string, body: object, takes: boolean][] = [
+  [path, {}, false],
+  ["/apis/storage.k8s.io/v1/storageclasses", { provisioner: "x" }, false],
+  ["/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", {}, true],
+  ["/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", { spec: policySpec }, true],
+  ["/apis/coordination.k8s.io/v1/namespaces/ns/leases", {}, true],
+  ["/apis/node.k8s.io/v1/runtimeclasses", { handler: "x" }, true],
+  ["/apis/policy/v1/namespaces/ns/poddisruptionbudgets", { spec: { minAvailable: 1 } }, true],
+];
+
+for (const [place, body, takes] of finalizerRows) {
+  test(`a finalizer without a domain: ${place} ${takes ? "takes" : "refuses"} it`, () =>
+    withNamespace(async ({ registry }) => {
+      const { status, body: answer } = await send(registry, `POST ${place}`, { metadata: { name: "a", finalizers: ["bad"] }, ...body });
+      assert.equal(status, takes ? 201 : 422, answer.message);
+      if (takes) {
+        const changed = await send(registry, `MERGE ${place}/a`, { metadata: { finalizers: ["bad", "worse"] } });
+        assert.equal(changed.status, 200, changed.body.message);
+      }
+    }));
+}
