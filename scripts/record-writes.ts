@@ -4,42 +4,17 @@
  * The namespace `work` and the bases are created there, and stay. The server must have no other writers of these.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { Agent, request } from "node:https";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { openWrites, type Row, type WriteGolden, type WriteServer } from "../src/testing/write-golden.ts";
+import { openServerClient } from "./server-client.ts";
 
 const [kubeconfig, etcdUrl, ...files] = process.argv.slice(2);
 if (kubeconfig === undefined || etcdUrl === undefined) throw new Error("usage: record-writes.ts KUBECONFIG ETCD_URL FILE...");
 
-export function connect(kubeconfigPath: string, etcd: string): WriteServer {
-  const text = readFileSync(kubeconfigPath, "utf8");
-  const field = (name: string): Buffer => Buffer.from(new RegExp(`${name}: (\\S+)`).exec(text)?.[1] ?? "", "base64");
-  const url = new URL(/server: (\S+)/.exec(text)?.[1] ?? "");
-  const agent = new Agent({
-    keepAlive: true,
-    maxSockets: 1,
-    ca: field("certificate-authority-data"),
-    cert: field("client-certificate-data"),
-    key: field("client-key-data"),
-  });
+function connect(kubeconfigPath: string, etcd: string): WriteServer {
+  const send = openServerClient(readFileSync(kubeconfigPath, "utf8"));
   return {
-    send: (line, body) =>
-      new Promise((resolve, reject) => {
-        const [method, path] = line.split(" ");
-        const sent = request(
-          { host: url.hostname, port: url.port, method, path, agent, headers: { "content-type": "application/json" } },
-          (answer) => {
-            const pieces: Buffer[] = [];
-            answer.on("data", (piece: Buffer) => pieces.push(piece));
-            answer.on("end", () => {
-              const warnings = [answer.headers.warning ?? []].flat().join(", ");
-              resolve({ status: answer.statusCode ?? 0, warnings, body: JSON.parse(Buffer.concat(pieces).toString()) });
-            });
-          },
-        );
-        sent.on("error", reject);
-        sent.end(body === undefined ? undefined : JSON.stringify(body));
-      }),
+    send: async (line, body) => (await send(line, body === undefined ? undefined : JSON.stringify(body))) as Awaited<ReturnType<WriteServer["send"]>>,
     async seed(key, object) {
       const base64 = (value: string): string => Buffer.from(value).toString("base64");
       const answer = await fetch(`${etcd}/v3/kv/put`, {

@@ -6,11 +6,11 @@
  * `StorageObjectInUseProtection`; the definitions and the namespace `n` are created there, and stay. Its clock must be this machine's.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { Agent, request } from "node:https";
 import { gzipSync } from "node:zlib";
 import { openSequenceReplay } from "../../src/testing/replay-sequence.ts";
 import { seededRandom } from "../../src/testing/seeded-random.ts";
 import { Disguise, inOrder, type SequenceStep, type WriteSequence } from "../../src/testing/write-sequence.ts";
+import { openServerClient, type ServerAnswer } from "../server-client.ts";
 import type { Json } from "./change.ts";
 import { definitions, type Kind, kinds, pathOf } from "./kinds.ts";
 import { makeRequest, plan, type Request } from "./requests.ts";
@@ -18,34 +18,13 @@ import { makeRequest, plan, type Request } from "./requests.ts";
 const [kubeconfig, from, to, file, perKind] = process.argv.slice(2);
 if (kubeconfig === undefined || to === undefined) throw new Error("usage: record.ts KUBECONFIG FROM TO [FILE PER_KIND]");
 
-interface Answer {
-  readonly status: number;
-  readonly warnings: string;
-  readonly body: Json;
-}
+type Answer = ServerAnswer & { readonly body: Json };
 
-const config = readFileSync(kubeconfig, "utf8");
-const url = new URL(/server: (\S+)/.exec(config)?.[1] ?? "");
-const [ca, cert, key] = ["certificate-authority-data", "client-certificate-data", "client-key-data"].map((name) =>
-  Buffer.from(new RegExp(`${name}: (\\S+)`).exec(config)?.[1] ?? "", "base64"),
-);
-const agent = new Agent({ keepAlive: true, maxSockets: 1, ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) });
+const sendTo = openServerClient(readFileSync(kubeconfig, "utf8"));
 
-function send({ line, type = "application/json", agent: userAgent, body }: Request): Promise<Answer> {
-  const [method, path] = line.split(" ");
-  const headers = { "content-type": type, ...(userAgent !== undefined && { "user-agent": latin1(userAgent) }) };
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: url.hostname, port: url.port, method, path, agent, headers }, (answer) => {
-      const pieces: Buffer[] = [];
-      answer.on("data", (piece: Buffer) => pieces.push(piece));
-      answer.on("end", () => {
-        const warnings = [answer.headers.warning ?? []].flat().join(", ");
-        resolve({ status: answer.statusCode ?? 0, warnings, body: JSON.parse(Buffer.concat(pieces).toString()) });
-      });
-    });
-    sent.on("error", reject);
-    sent.end(body === undefined ? undefined : Buffer.from(JSON.stringify(body)));
-  });
+async function send({ line, type = "application/json", agent, body }: Request): Promise<Answer> {
+  const headers = { "content-type": type, ...(agent !== undefined && { "user-agent": latin1(agent) }) };
+  return (await sendTo(line, body === undefined ? undefined : JSON.stringify(body), headers)) as Answer;
 }
 
 /** The bytes of a text as a header has them. */
@@ -118,4 +97,3 @@ for (let seed = Number(from); seed <= Number(to); seed++) {
 if (file !== undefined) writeFileSync(file, gzipSync([stored, ...kept].map((one) => JSON.stringify(one)).join("\n"), { level: 9 }));
 console.log(`${asked} sequences, ${differing} differ, ${kept.length} kept`);
 await close();
-agent.destroy();
