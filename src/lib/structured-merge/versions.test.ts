@@ -1,8 +1,11 @@
 /** Managers at several versions, versions that are no more, types that change within a version, and objects that no schema describes. */
+import assert from "node:assert/strict";
 import { test } from "node:test";
-import { check, type Row, type World } from "./testing/driver.ts";
-import { atomicList, int, keyed, map, set, string, struct } from "./testing/schemas.ts";
-import type { PlainMap } from "./typed.ts";
+import { pathSetOf } from "./set.ts";
+import { check, contextOf, type Row, type World } from "./testing/driver.ts";
+import { atomicList, goStruct, int, keyed, map, set, string, struct } from "./testing/schemas.ts";
+import { type PlainMap, TypedError } from "./typed.ts";
+import { applyIntent, type Managers, updateManagers, type Versioned } from "./updater.ts";
 
 /** `text` at v1 is `title` at v2, in the items of `list` too; the set of v1 is no longer there at v2. */
 const v1 = struct({ text: string, number: int, list: keyed(["name"], struct({ name: string, text: string })), labels: map(string) });
@@ -62,6 +65,49 @@ const versions: Row[] = [
   },
 ];
 for (const row of versions) test(row.what, () => check(row, renaming));
+
+const inGo: World = { ...renaming, schemas: { v1: goStruct({ text: string, number: int }), v2: goStruct({ title: string, number: int }) } };
+test("what Go always writes stays when its owner gives it up at another version", () =>
+  check(
+    {
+      what: "",
+      operations: [
+        { apply: "a", object: { text: "x", number: 1 }, version: "v1" },
+        { apply: "a", object: { title: "x" }, version: "v2" },
+      ],
+      object: { title: "x", number: 1 },
+      managers: { a: ["title"] },
+    },
+    inGo,
+  ));
+
+const managers: Managers = new Map([["a", { set: pathSetOf([["f:text"]]), version: "v1", applied: true }]]);
+const stubborn = contextOf({
+  schemas: { v1, v2 },
+  convert(object) {
+    if (object.title === "odd") throw new TypedError("odd");
+    return rename(object, "title", "text");
+  },
+});
+const unconvertible: [what: string, live: PlainMap, next: PlainMap, message: string][] = [
+  ["the live object", { title: "odd" }, { title: "x" }, "odd"],
+  ["the new object", { title: "x" }, { title: "odd" }, "failed to convert new object: odd"],
+];
+for (const [what, live, next, message] of unconvertible) {
+  test(`ends a write: ${what} cannot be converted`, () => {
+    const from: Versioned = { object: live, version: "v2" };
+    const to: Versioned = { object: next, version: "v2" };
+    assert.throws(() => updateManagers(stubborn, from, to, managers, "u"), { message });
+    assert.throws(() => applyIntent(stubborn, from, to, managers, "u", { force: true }), { message });
+  });
+}
+
+test("ends an apply: what another version had is looked for, and the object cannot be converted", () => {
+  const live: Versioned = { object: { title: "x" }, version: "v2" };
+  const intent: Versioned = { object: { title: "odd" }, version: "v2" };
+  const message = "failed to prune fields: failed to convert merged object to last applied version: odd";
+  assert.throws(() => applyIntent(stubborn, live, intent, managers, "a", { force: true }), { message });
+});
 
 const lost: Row[] = [
   {
