@@ -8,10 +8,11 @@ import { CacheCounts } from "./counts.ts";
 import { deletedEntry } from "./entry.ts";
 import { EventRing } from "./event-ring.ts";
 import { readHistory } from "./history.ts";
-import { IndexedTree, IndexedTreeBuilder } from "./indexed-tree.ts";
+import { IndexedTree } from "./indexed-tree.ts";
 import { KeptSnapshots, snapshotOf } from "./snapshots.ts";
+import { readStored, type StoredState } from "./stored-state.ts";
 import { eventsByTopic, topicText } from "./topics.ts";
-import { Failures, isReadFailure, UnreadableObjects, unreadable } from "./unreadable.ts";
+import { isReadFailure, unreadable } from "./unreadable.ts";
 
 export interface WatchCacheOptions {
   readonly storage: Storage;
@@ -46,7 +47,6 @@ const defaults = {
 
 /** How long a read waits for a revision that this cache has not seen. */
 const freshWaitMs = 3000;
-const loadPage = 500;
 /** Times that reading back may be overtaken by events that go. */
 const reachAttemptsMax = 3;
 /** The events kept and those read back together have at most so many times the bytes of the limit. */
@@ -251,7 +251,7 @@ class StorageWatchCache implements WatchCache {
   async #load(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const { tree, revision } = await this.#readAll(undefined);
+        const { tree, revision } = await this.#read();
         this.counts.loads += 1;
         this.#start(tree, revision);
         return;
@@ -276,30 +276,8 @@ class StorageWatchCache implements WatchCache {
     this.#loaded = true;
   }
 
-  /** In pages, between which others run. @param at the newest revision when undefined */
-  async #readAll(at: number | undefined): Promise<{ tree: IndexedTree; revision: number }> {
-    const { storage, prefix, entryOf, resource } = this.#options;
-    const failures = new Failures();
-    const tree = new IndexedTreeBuilder(this.#options.indexedFields);
-    this.counts.storedLists += 1;
-    let page = await storage.range(prefix, { limit: loadPage, ...(at !== undefined && { revision: at }) });
-    const { revision } = page;
-    for (;;) {
-      this.counts.storedObjects += page.entries.length;
-      for (const stored of page.entries) {
-        try {
-          tree.add(entryOf(stored));
-        } catch (error) {
-          failures.add(stored.key, stored.revision, error);
-        }
-      }
-      const last = page.entries.at(-1);
-      if (!page.more || last === undefined) break;
-      await new Promise((resolve) => setImmediate(resolve));
-      page = await storage.range(prefix, { after: last.key, limit: loadPage, revision });
-    }
-    if (failures.count > 0) throw new UnreadableObjects(resource, failures);
-    return { tree: tree.build(), revision };
+  #read(at?: number): Promise<StoredState> {
+    return readStored(this.#options, this.counts, at);
   }
 
   #take(batch: readonly LogEvent[]): void {
@@ -409,7 +387,7 @@ class StorageWatchCache implements WatchCache {
 
   /** For a request that came when the kind was still what this cache was made for: it is answered as it would have been. */
   async #afresh(notBefore: number): Promise<Snapshot> {
-    const { tree, revision } = await this.#readAll(undefined);
+    const { tree, revision } = await this.#read();
     if (revision < notBefore) throw resourceVersionTooLarge(notBefore, revision);
     return snapshotOf(tree, revision);
   }
@@ -417,7 +395,7 @@ class StorageWatchCache implements WatchCache {
   /** A state older than the events kept, from the store's history. */
   async #stored(revision: number): Promise<Snapshot> {
     try {
-      const { tree } = await this.#readAll(revision);
+      const { tree } = await this.#read(revision);
       return snapshotOf(tree, revision);
     } catch (error) {
       if (error instanceof RevisionCompacted) throw expired("The resourceVersion for the provided list is too old.");
