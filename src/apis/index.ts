@@ -51,6 +51,7 @@ import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/kinds
 import type { ClaimRight } from "./resource/claim-rights.ts";
 import { resourceKinds } from "./resource/kinds.ts";
 import type { LoadSelectorChecker } from "./resource/selector-checker.ts";
+import { resourceClaimTemplateV1beta1, resourceClaimV1beta1, resourceSliceV1beta1 } from "./resource/v1beta1.ts";
 import { podGroup } from "./scheduling/pod-group.ts";
 import { priorityClass } from "./scheduling/priority-class.ts";
 import { workload } from "./scheduling/workload.ts";
@@ -138,6 +139,9 @@ function withColumns(
 export const builtinConversions: Readonly<Record<string, Conversion>> = {
   "autoscaling/horizontalpodautoscalers/v1": horizontalPodAutoscalerV1,
   "events.k8s.io/events/v1": eventConversion,
+  "resource.k8s.io/resourceclaims/v1beta1": resourceClaimV1beta1,
+  "resource.k8s.io/resourceclaimtemplates/v1beta1": resourceClaimTemplateV1beta1,
+  "resource.k8s.io/resourceslices/v1beta1": resourceSliceV1beta1,
 };
 
 export interface StrategyOptions {

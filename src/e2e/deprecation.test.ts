@@ -16,8 +16,7 @@ const directory = mkdtempSync(join(tmpdir(), "coxswain-deprecation-"));
 const policyFile = join(directory, "policy.yaml");
 const log = join(directory, "audit.log");
 writeFileSync(policyFile, "{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], rules: [{level: Metadata}]}");
-const runtimeConfig =
-  "api/all=true,resource.k8s.io/v1beta1/resourceclaims=false,resource.k8s.io/v1beta1/resourceclaimtemplates=false,resource.k8s.io/v1beta1/resourceslices=false";
+const runtimeConfig = "api/all=true";
 
 let server: TestServer;
 let admin: RawClient;
@@ -69,6 +68,14 @@ const rows: [groupVersion: string, resource: string, warning: string, removedIn:
   ["networking.k8s.io/v1beta1", "servicecidrs", "networking.k8s.io/v1beta1 ServiceCIDR is deprecated in v1.34+, unavailable in v1.37+", "1.37"],
   ["resource.k8s.io/v1alpha3", "devicetaintrules", "resource.k8s.io/v1alpha3 DeviceTaintRule is deprecated in v1.36+, unavailable in v1.39+", "1.39"],
   ["resource.k8s.io/v1beta1", "deviceclasses", "resource.k8s.io/v1beta1 DeviceClass is deprecated in v1.35+, unavailable in v1.38+", "1.38"],
+  ["resource.k8s.io/v1beta1", "resourceclaims", "resource.k8s.io/v1beta1 ResourceClaim is deprecated in v1.35+, unavailable in v1.38+", "1.38"],
+  [
+    "resource.k8s.io/v1beta1",
+    "resourceclaimtemplates",
+    "resource.k8s.io/v1beta1 ResourceClaimTemplate is deprecated in v1.35+, unavailable in v1.38+",
+    "1.38",
+  ],
+  ["resource.k8s.io/v1beta1", "resourceslices", "resource.k8s.io/v1beta1 ResourceSlice is deprecated in v1.35+, unavailable in v1.38+", "1.38"],
   ["resource.k8s.io/v1beta2", "deviceclasses", "resource.k8s.io/v1beta2 DeviceClass is deprecated in v1.36+, unavailable in v1.39+", "1.39"],
   ["resource.k8s.io/v1beta2", "resourceclaims", "resource.k8s.io/v1beta2 ResourceClaim is deprecated in v1.36+, unavailable in v1.39+", "1.39"],
   [

@@ -31,8 +31,6 @@ const openApiReasons: Reasons = {
   "the published documents were made without a version": ({ path }) => path.join() === "info,version",
   "the published documents were made with --enable-logs-handler": ({ document, path }) =>
     document === "logs" || /^\/logs\//.test(path[1] ?? "") || path[1] === "logpath-Noq7euwC",
-  "resource.k8s.io/v1beta1 has fields that no other version has, and is not converted": ({ document, path }) =>
-    document === "apis/resource.k8s.io/v1beta1" || path.some((step) => /resource\.k8s\.io\/v1beta1\/|\.resource\.v1beta1\./.test(step)),
   "descriptions come from the client package: blanks for new lines": ({ path, ours, theirs }) =>
     isDescription(path) && typeof ours === "string" && typeof theirs === "string" && words(ours) === words(theirs),
   "descriptions come from the client package, which has them of types alone, not of the fields that refer to them": ({ path, theirs }) =>
@@ -61,9 +59,6 @@ function words(text: string): string {
 const discoveryReasons: Reasons = {
   "the published server has another address": ({ path }) => path.at(-1) === "serverAddress",
   "an aggregator does not say where it serves groups": ({ path, theirs }) => path.at(-1) === "serverAddressByClientCIDRs" && theirs === undefined,
-  "resource.k8s.io/v1beta1 has fields that no other version has, and is not converted": ({ document, path, ours, theirs }) =>
-    document === "apis/resource.k8s.io/v1beta1" ||
-    (document === "aggregated_v2" && path.at(-1) === "resources" && (ours as unknown[]).length === 1 && (theirs as unknown[]).length === 4),
 };
 
 describe("upstream's published documents", { skip: directory === undefined && "COXSWAIN_OPENAPI names no directory of sources" }, () => {

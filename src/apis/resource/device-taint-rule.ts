@@ -11,9 +11,9 @@ const conditionsMax = 8;
 
 export const deviceTaintRule = strategy({
   hasGeneration: true,
-  prepareForCreate: ({ spec }, { now }) => setTaintDefaults(struct(spec, "taint"), now),
+  prepareForCreate: (object, { now }) => setTaintDefaults(struct(struct(object, "spec"), "taint"), now),
   prepareForUpdate(next, old, { now }) {
-    const [taint, before] = [struct(next.spec, "taint"), old.spec?.taint ?? {}];
+    const [taint, before] = [struct(struct(next, "spec"), "taint"), old.spec?.taint ?? {}];
     setTaintDefaults(taint, now);
     // The time says since when there is this effect, unless the writer says otherwise.
     if (taint.effect !== before.effect && taint.timeAdded === before.timeAdded) taint.timeAdded = formatTime(now);

@@ -7,4 +7,6 @@ import { strategiesWith } from "../index.ts";
 const directory = `${import.meta.dirname}/testdata`;
 const strategies = strategiesWith({ eventTtlSeconds: 3600, loadSelectorChecker: async () => deviceChecker });
 
-for (const file of readdirSync(directory)) replayWrites(`${directory}/${file}`, { strategies });
+const options = { strategies, allVersionsOf: ["resource.k8s.io"], featureGates: "DRADeviceTaintRules=true" };
+
+for (const file of readdirSync(directory)) replayWrites(`${directory}/${file}`, options);

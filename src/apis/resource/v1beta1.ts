@@ -1,0 +1,68 @@
+/**
+ * v1beta1 of claims, their templates and slices: what is asked for stands in the request itself, what a device has in its `basic`.
+ * Source: upstream's resource/v1beta1 conversion.
+ */
+import type { KubeObject } from "../../api/object.ts";
+import type { Conversion } from "../../resource/contract.ts";
+import { items, type Part } from "../fields.ts";
+
+const requestFields = ["deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity"] as const;
+/** Of these what is empty is nothing. */
+const plainFields: ReadonlySet<string> = new Set(["deviceClassName", "allocationMode", "count"]);
+
+const isSet = (field: string, value: unknown): boolean =>
+  value !== undefined && value !== null && !(plainFields.has(field) && (value === "" || value === 0));
+
+function requestToStorage(request: Part): Part {
+  const rest = { ...request };
+  const exactly: Part = {};
+  for (const field of requestFields) {
+    if (isSet(field, rest[field])) exactly[field] = rest[field];
+    delete rest[field];
+  }
+  return Object.keys(exactly).length === 0 ? rest : { ...rest, exactly: withoutEmpty(exactly) };
+}
+
+const requestFromStorage = ({ exactly, ...rest }: Part): Part => ({ ...rest, ...withoutEmpty(exactly ?? {}) });
+
+/** A list of tolerations that is empty is none on the other side. */
+function withoutEmpty({ tolerations, ...rest }: Part): Part {
+  return { ...rest, ...(items(tolerations).length > 0 && { tolerations }) };
+}
+
+const deviceToStorage = ({ basic, ...rest }: Part): Part => ({ ...basic, ...rest });
+const deviceFromStorage = ({ name, ...rest }: Part): Part => ({ ...(name !== undefined && { name }), basic: rest });
+
+function mapItems(holder: Part | undefined, field: string, change: (item: Part) => Part): void {
+  if (Array.isArray(holder?.[field])) holder[field] = items(holder[field]).map(change);
+}
+
+/** @param specOf of the claim */
+function claimConversion(specOf: (object: KubeObject) => Part | undefined): Conversion {
+  const converted = (object: KubeObject, change: (request: Part) => Part): KubeObject => {
+    mapItems(specOf(object)?.devices, "requests", change);
+    return object;
+  };
+  return {
+    toStorage: (object) => converted(object, requestToStorage),
+    fromStorage: (object) => converted(object, requestFromStorage),
+  };
+}
+
+export const resourceClaimV1beta1 = claimConversion(({ spec }) => spec);
+export const resourceClaimTemplateV1beta1 = claimConversion(({ spec }) => spec?.spec);
+
+export const resourceSliceV1beta1: Conversion = {
+  toStorage(object) {
+    mapItems(object.spec, "devices", deviceToStorage);
+    if (object.spec?.nodeName === "") delete object.spec.nodeName;
+    if (object.spec?.allNodes === false) delete object.spec.allNodes;
+    return object;
+  },
+  fromStorage(object) {
+    mapItems(object.spec, "devices", deviceFromStorage);
+    if (object.spec?.nodeName === "") delete object.spec.nodeName;
+    if (object.spec?.allNodes === false) delete object.spec.allNodes;
+    return object;
+  },
+};
