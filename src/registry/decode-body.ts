@@ -175,11 +175,21 @@ function readKind(bytes: Buffer, expected: ExpectedKind, { catalog, mediaType }:
   try {
     const { document, strictErrors, ...read } = readText(bytes, mediaType);
     const given = expected.schema.custom === undefined ? read : exactType(document.value, read);
-    const { kind, version } = namedKind(given, expected, catalog, document);
+    const { kind, version } = nameOf(given, expected, catalog, bytes, document);
     return { kind, version, document, strictErrors };
   } catch (error) {
     if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError)) throw error;
     throw unrecognized(expected.kind, error.message === missingKind ? `${missingKind} in '${bytes}'` : error.message, bytes);
+  }
+}
+
+/** {@link namedKind}, where kind and version may be set repeatedly: upstream refuses what is no text of all of them first. */
+function nameOf(given: TypeMeta, expected: ExpectedKind, catalog: Catalog, bytes: Buffer, document: Document): NamedKind {
+  try {
+    return namedKind(given, expected, catalog, document);
+  } catch (error) {
+    checkEachKind(bytes, document, expected);
+    throw error;
   }
 }
 

@@ -74,6 +74,18 @@ conversation("bodies that are of another kind, or nothing at all", [
   ],
   [
     `POST ${maps}`,
+    '{"kind":{},"kind":"Event","apiVersion":"a/b/c"}',
+    400,
+    `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: json: cannot unmarshal object into Go struct field .kind of type string ({"kind":{},"kind":"Event","api ...)`,
+  ],
+  [
+    `POST ${maps}`,
+    '{"kind":"Event","kind":"Event","apiVersion":"a/b/c"}',
+    400,
+    'the object provided is unrecognized (must be of type ConfigMap): unexpected GroupVersion string: a/b/c ({"kind":"Event","kind":"Event" ...)',
+  ],
+  [
+    `POST ${maps}`,
     { kind: "Secret", apiVersion: "v1", metadata: { name: "d" } },
     400,
     'Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion',
@@ -256,6 +268,34 @@ conversation("subresources that change their part of an object alone", [
     'CertificateSigningRequest.certificates.k8s.io "r" is invalid: status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
   ],
 ]);
+
+test("nobody owns those fields of a certificate's request that their writes cannot change", async () => {
+  const { registry, close } = await openMemoryRegistry();
+  const decision = { type: "Approved", status: "True", reason: "r" };
+  const rows: Row[] = [
+    [
+      `POST ${requests}?fieldManager=a`,
+      { metadata: { name: "r", labels: { c: "d" } }, spec: { signerName: "x.io/s", request: certificateRequest, usages: ["any"] } },
+      201,
+    ],
+    [`MERGE ${requests}/r?fieldManager=b`, { metadata: { labels: { a: "b" } }, spec: { groups: ["g"] } }, 200],
+    [`MERGE ${requests}/r/approval?fieldManager=c`, { status: { conditions: [decision] } }, 200],
+    [`MERGE ${requests}/r/status?fieldManager=d`, { status: { conditions: [decision, { ...decision, type: "Failed" }] } }, 200],
+  ];
+  let entries: { manager: string; fieldsV1: object }[] = [];
+  for (const [request, body, status] of rows) {
+    const answer = await send(registry, request, body);
+    assert.equal(answer.status, status, JSON.stringify(answer.body));
+    entries = answer.body.metadata.managedFields;
+  }
+  const owners = entries.map(({ manager, fieldsV1 }) => [manager, Object.keys(fieldsV1)]);
+  assert.deepEqual(owners, [
+    ["a", ["f:metadata"]],
+    ["b", ["f:metadata"]],
+    ["c", ["f:status"]],
+  ]);
+  await close();
+});
 
 const claims = "/apis/resource.k8s.io/v1/namespaces/n/resourceclaims";
 const claimed = (exactly: object): object => ({ devices: { requests: [{ name: "a", exactly: { deviceClassName: "c", ...exactly } }] } });

@@ -59,7 +59,7 @@ function findVersion({ definition }: Resource, apiVersion: string): ServedVersio
   return definition.versions.find(({ version }) => version === parsed.version);
 }
 
-/** What a write of the subresource puts back, beside what follows from its name. By group, resource and subresource. */
+/** What a write puts back, beside what follows from its name. By group, resource and subresource, which is empty for the object itself. */
 const furtherResets: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "/pods/status": [
     ["metadata", "deletionTimestamp"],
@@ -68,6 +68,9 @@ const furtherResets: Readonly<Record<string, readonly (readonly string[])[]>> = 
   "/namespaces/finalize": [["status"]],
   "apiregistration.k8s.io/apiservices/status": [["metadata"]],
   "apps/deployments/status": [["metadata", "labels"]],
+  "certificates.k8s.io/certificatesigningrequests/": [["spec"]],
+  "certificates.k8s.io/certificatesigningrequests/approval": [["spec"], ["status", "certificate"]],
+  "certificates.k8s.io/certificatesigningrequests/status": [["status", "conditions"]],
   "internal.apiserver.k8s.io/storageversions/status": [["metadata"]],
   "networking.k8s.io/servicecidrs/status": [["metadata"]],
   "scheduling.k8s.io/podgroups/status": [["metadata"]],
