@@ -13,6 +13,8 @@ const deletionsAtOnce = 32;
 interface Content {
   readonly target: Resolved;
   readonly store: ResourceStore;
+  /** The resources that show these objects, as `events.` and `events.events.k8s.io`; each is told of. */
+  readonly names: string[];
 }
 
 export interface Emptied {
@@ -62,26 +64,29 @@ interface Found {
 }
 
 async function deleteKind(registry: RegistryContext, content: Content, namespace: string, { resources, finalizers, failures }: Found): Promise<void> {
-  const { target, store } = content;
+  const { store, names } = content;
   const prefix = store.keyOf(namespace, "");
   if ((await registry.storage.count(prefix)) === 0) return; // Asks the store, so that no cache is loaded for nothing.
   failures.push(...(await deleteAll(registry, content, namespace)));
   const left = [...(await store.cache.current()).range(prefix)];
-  const { group, resource } = target.resource.definition;
-  if (left.length > 0) resources.set(`${resource}.${group}`, left.length);
+  if (left.length > 0) for (const name of names) resources.set(name, left.length);
   for (const entry of left) {
-    for (const finalizer of store.decode(entry).metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+    for (const finalizer of store.decode(entry).metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + names.length);
   }
 }
 
-/** Every served resource of namespaces that stores anything; two that share a store count once. */
+/** Every served resource of namespaces that stores anything; two that share a store are emptied once. */
 function namespacedContent({ catalog }: RegistryContext): Content[] {
   const byPrefix = new Map<string, Content>();
   for (const definition of catalog.definitions()) {
     const prefix = definition.storage?.prefix;
-    if (!definition.namespaced || prefix === undefined || byPrefix.has(prefix)) continue;
+    if (!definition.namespaced || prefix === undefined) continue;
     const target = servedTarget(catalog, definition, ["delete"]);
-    if (target?.resource.store !== undefined) byPrefix.set(prefix, { target, store: target.resource.store });
+    const store = target?.resource.store;
+    if (target === undefined || store === undefined) continue;
+    const content = byPrefix.get(prefix) ?? { target, store, names: [] };
+    content.names.push(`${definition.resource}.${definition.group}`);
+    byPrefix.set(prefix, content);
   }
   return [...byPrefix.values()];
 }

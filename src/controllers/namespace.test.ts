@@ -120,6 +120,22 @@ test("pods go first, and the rest when there are none any more", async () => {
   await cluster.close();
 });
 
+test("what two resources show is told of twice", async () => {
+  const { cluster } = await openCluster();
+  const controller = namespaceController({ registry: cluster.registry, logger });
+  controller.start();
+  const event = { metadata: { name: "e", finalizers: ["example.com/hold"] }, involvedObject: { kind: "Pod", name: "p", namespace: "ns" } };
+  await cluster.create(["/events", "ns"], event);
+  await cluster.delete(namespaces, "ns");
+  await settle();
+  assert.deepEqual((await conditionsOf(cluster)).slice(3), [
+    "NamespaceContentRemaining True SomeResourcesRemain: Some resources are remaining: events. has 1 resource instances, events.events.k8s.io has 1 resource instances",
+    "NamespaceFinalizersRemaining True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.com/hold in 2 resource instances",
+  ]);
+  await controller.stop();
+  await cluster.close();
+});
+
 test("content that cannot be read holds it up, the rest goes, and it says so", async () => {
   const { cluster, clock } = await openCluster();
   const controller = namespaceController({ registry: cluster.registry, logger });
