@@ -18,6 +18,7 @@ import type { SelectorChecker } from "./apis/resource/selector-checker.ts";
 import { openAudit } from "./audit/open-audit.ts";
 import { rbacEscalation } from "./authorization/rbac/escalation.ts";
 import { ensureBootState } from "./boot/boot-state.ts";
+import { ensureDefaultServiceRange } from "./boot/default-service-range.ts";
 import { ensureRbacPolicy } from "./boot/rbac/ensure.ts";
 import { writeWhole } from "./cli/certificates.ts";
 import { parseFeatureGates } from "./cli/feature-gates.ts";
@@ -188,6 +189,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   metrics.add(handshakeMetrics(() => listener.handshakeErrors));
 
   await ensureBootState(registry, { ...options, advertiseAddress: advertisedAddress(options), port: listener.port });
+  await ensureDefaultServiceRange(registry, options.serviceClusterIpRange);
   await ensureRbacPolicy(registry);
   await rbac.tried;
   await rbac.reached(await storage.current());

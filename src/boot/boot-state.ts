@@ -79,7 +79,7 @@ const namespaceNamed = (name: string): BootObject => ({
   object: { kind: "Namespace", metadata: { name } },
 });
 
-/** The Service `kubernetes`, what is behind it, and the range its address is from. */
+/** The Service `kubernetes` and what is behind it. */
 export function serverObjects({ advertiseAddress, port, serviceClusterIpRange }: BootOptions): BootObject[] {
   const [addresses] = parseIpRanges(serviceClusterIpRange) ?? [];
   assert.ok(addresses !== undefined, `${serviceClusterIpRange} is no CIDR`);
@@ -89,12 +89,7 @@ export function serverObjects({ advertiseAddress, port, serviceClusterIpRange }:
     metadata: { name: "kubernetes", labels: { component: "apiserver", provider: "kubernetes" } },
     spec: { clusterIP: addressAt(addresses, 1), ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: port }] },
   };
-  const range = { kind: "ServiceCIDR", metadata: { name: "kubernetes" }, spec: { cidrs: serviceClusterIpRange.split(",") } };
-  return [
-    { ...own, resource: "services", object: service },
-    { group: "networking.k8s.io", version: "v1", resource: "servicecidrs", namespace: "", object: range },
-    ...(advertiseAddress === undefined ? [] : endpointsAt(advertiseAddress, port)),
-  ];
+  return [{ ...own, resource: "services", object: service }, ...(advertiseAddress === undefined ? [] : endpointsAt(advertiseAddress, port))];
 }
 
 function endpointsAt(address: string, port: number): BootObject[] {
