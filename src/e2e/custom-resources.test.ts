@@ -173,6 +173,28 @@ test("the life of a definition", async (t) => {
     );
   });
 
+  await t.test("bodies that do not say their kind", async () => {
+    const whole = (body: string) => `the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '${body}' (${body})`;
+    const short = (kind: string, version: string, body: string) =>
+      `${kind} in version "${version}" cannot be handled as a Widget: Object 'Kind' is missing in '${body}'`;
+    const rows: readonly (readonly [level: string, body: string, why: string, type?: string])[] = [
+      ["Warn", '{"KIND":"A"}', whole('{"KIND":"A"}')],
+      ["Strict", '{"kind":""}', whole('{"kind":""}')],
+      ["Ignore", '{"kind":""}', short("Widget", "v1", '{"kind":""}')],
+      ["Ignore", "null", short("Widget", "v1", "null")],
+      ["Ignore", '{"KIND":"A","APIVERSION":"b/v7"}', short("A", "v7", '{"KIND":"A","APIVERSION":"b/v7"}')],
+      ["Ignore", "b: 1\na: <\n", short("Widget", "v1", '{"a":"\\u003c","b":1}'), "application/yaml"],
+    ];
+    for (const [level, body, why, type = "application/json"] of rows) {
+      const answer = await send("POST", `${widgets}?fieldValidation=${level}`, body, { "content-type": type });
+      assert.deepEqual([answer.status, answer.body.message], [400, why]);
+    }
+    for (const level of ["Warn", "Ignore"]) {
+      const { body } = await send("POST", `${widgets}?fieldValidation=${level}`, '{"APIVERSION":"a/b/c"}');
+      assert.match(body.message, /: unexpected GroupVersion string: a\/b\/c \(/);
+    }
+  });
+
   await t.test("lists keep the kind of their items", async () => {
     const { body } = await send("GET", widgets);
     assert.equal(body.kind, "WidgetList");

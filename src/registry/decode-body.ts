@@ -5,6 +5,7 @@ import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/o
 import { cborTypeMeta, decodeAnyCbor, decodeCbor } from "../lib/cbor/decode.ts";
 import { cborType } from "../lib/cbor/media-types.ts";
 import { CborError } from "../lib/cbor/wire.ts";
+import { encodeSorted } from "../lib/json/encode-any.ts";
 import { checkRepeatedTypeMeta, type Document, exactType, JsonSyntaxError, type TypeMeta, TypeMetaError } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { decodeProtobuf } from "../lib/protobuf/decode.ts";
@@ -20,7 +21,7 @@ import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
 import type { Catalog, Resolved, SubresourceDefinition } from "../resource/contract.ts";
 import type { FieldValidation } from "./contract.ts";
 import { kindProblem, type NamedKind } from "./kind-problem.ts";
-import { readText } from "./read-text.ts";
+import { readText, type TextBody } from "./read-text.ts";
 
 /** The kind a path takes. */
 export interface ExpectedKind {
@@ -171,12 +172,11 @@ export function withMetadata(object: Record<string, unknown>): KubeObject {
   return object as KubeObject;
 }
 
-function readKind(bytes: Buffer, expected: ExpectedKind, { catalog, mediaType }: DecodeOptions) {
+function readKind(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions) {
   try {
-    const { document, strictErrors, ...read } = readText(bytes, mediaType);
-    const given = expected.schema.custom === undefined ? read : exactType(document.value, read);
-    const { kind, version } = nameOf(given, expected, catalog, bytes, document);
-    return { kind, version, document, strictErrors };
+    const body = readText(bytes, options.mediaType);
+    const { kind, version } = nameOf(bytes, body, expected, options);
+    return { kind, version, document: body.document, strictErrors: body.strictErrors };
   } catch (error) {
     if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError)) throw error;
     throw unrecognized(expected.kind, error.message === missingKind ? `${missingKind} in '${bytes}'` : error.message, bytes);
@@ -184,13 +184,26 @@ function readKind(bytes: Buffer, expected: ExpectedKind, { catalog, mediaType }:
 }
 
 /** {@link namedKind}, where kind and version may be set repeatedly: upstream refuses what is no text of all of them first. */
-function nameOf(given: TypeMeta, expected: ExpectedKind, catalog: Catalog, bytes: Buffer, document: Document): NamedKind {
+function nameOf(bytes: Buffer, body: TextBody, expected: ExpectedKind, options: DecodeOptions): NamedKind {
+  const { document } = body;
   try {
-    return namedKind(given, expected, catalog, document);
+    const given = expected.schema.custom === undefined ? body : customType(bytes, body, expected, options);
+    return namedKind(given, expected, options.catalog, document);
   } catch (error) {
     checkEachKind(bytes, document, expected);
     throw error;
   }
+}
+
+/** A custom object's own names of kind and version. Those in other cases only show in refusals. @throws as {@link namedKind} */
+function customType(bytes: Buffer, body: TextBody, expected: ExpectedKind, { mediaType, fieldValidation }: DecodeOptions): TypeMeta {
+  const given = exactType(body.document.value, body);
+  const named = body.apiVersion === "" ? expected : withVersion(parseGroupVersion(body.apiVersion), expected);
+  if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${body.apiVersion}`);
+  if (given.kind !== "" || fieldValidation !== "Ignore") return given;
+  const text = mediaType === yamlType ? encodeSorted(body.document.value) : bytes;
+  const kind = body.kind === "" ? expected.kind : body.kind;
+  throw badRequest(`${kind} in version ${quoteGo(named.version)} cannot be handled as a ${expected.kind}: ${missingKind} in '${text}'`);
 }
 
 /** Upstream looks at kind and version first, and each time they are set. @throws ApiError 400 */
