@@ -57,12 +57,16 @@ function conditionFromGo(condition: Part): Part {
 
 const currentCpuMetric = (averageUtilization: number): Part => ({ type: "Resource", resource: { name: "cpu", current: { averageUtilization } } });
 
-/** The one metric that v1 has a field for, and all others. */
+const isCpu = (metric: Part): boolean => metric.type === "Resource" && metric.resource?.name === "cpu";
+
+/** The metric that v1 has a field for, and all others; of several, the first stands for all, as upstream has it. */
 function takeCpu(metrics: readonly Part[], utilization: (metric: Part) => unknown): [number | undefined, Part[]] {
-  const first = metrics.findIndex((metric) => metric.type === "Resource" && metric.resource?.name === "cpu");
-  const value = first < 0 ? undefined : utilization(metrics[first] as Part);
+  const value = metrics
+    .filter(isCpu)
+    .map(utilization)
+    .find((one) => typeof one === "number");
   if (typeof value !== "number") return [undefined, [...metrics]];
-  return [value, metrics.filter((_metric, index) => index !== first)];
+  return [value, metrics.filter((metric) => !isCpu(metric) || typeof utilization(metric) !== "number")];
 }
 
 type Annotated = keyof typeof annotationNames;

@@ -8,7 +8,7 @@ import { equalShown, shownOf, type Written } from "./equal.ts";
 import { fieldElement } from "./fields-v1.ts";
 import { itemsByElement, storedElement } from "./items.ts";
 import { emptySet, isEmpty, type PathSet, PathSetBuilder, recursiveDifference, union } from "./set.ts";
-import { checkDepth, deduced, fieldOf, fieldType, granular, isEmptyMap, isMap, type MapLike, type PlainMap, shown } from "./typed.ts";
+import { checkDepth, deduced, fieldOf, fieldType, granular, isEmptyMap, isMap, type MapLike, type PlainMap, shown, showsAlways } from "./typed.ts";
 
 export interface Comparison {
   readonly added: PathSet;
@@ -97,7 +97,8 @@ function walk(left: unknown, right: unknown, type: Type, parent: Place, element:
   const isList = seen.form === "list";
   const before = isList ? listOf(left) : mapOf(left);
   const after = isList ? listOf(right) : mapOf(right);
-  if (isNothing(before) && isNothing(after)) return compareLeaf(left, right, type, at);
+  const isEmpty = isNothing(before, seen.type, at.written === "left") && isNothing(after, seen.type, at.written === "right");
+  if (isEmpty) return compareLeaf(left, right, type, at);
   if (isList) compareLists((before ?? []) as readonly unknown[], (after ?? []) as readonly unknown[], seen.type, at);
   else compareMaps(before as PlainMap | undefined, after as PlainMap | undefined, seen.type, at);
   if (left === undefined) at.note("added");
@@ -111,9 +112,11 @@ function looksScalar(value: unknown): boolean {
 const mapOf = (value: unknown): PlainMap | undefined => (isMap(value) ? value : undefined);
 const listOf = (value: unknown): readonly unknown[] | undefined => (Array.isArray(value) ? value : undefined);
 
-function isNothing(value: PlainMap | readonly unknown[] | undefined): boolean {
+/** @param type of which Go may show something of an empty value */
+function isNothing(value: PlainMap | readonly unknown[] | undefined, type: MapLike | List, isWritten: boolean): boolean {
   if (value === undefined) return true;
-  return Array.isArray(value) ? value.length === 0 : isEmptyMap(value as PlainMap);
+  if (Array.isArray(value)) return value.length === 0;
+  return isEmptyMap(value as PlainMap) && (isWritten || type?.kind !== "struct" || !showsAlways(type));
 }
 
 /** A map became something else, or the reverse, where the schema does not say which: the place changes, and all fields come or go. */
@@ -122,7 +125,8 @@ function compareUnlike(left: unknown, right: unknown, type: Type, at: Place): vo
   const after = granular(type, right) && mapOf(right);
   if (before !== undefined && !isEmptyMap(before)) compareMaps(before, undefined, undefined, at);
   if (after !== undefined && !isEmptyMap(after)) compareMaps(undefined, after, undefined, at);
-  if ((before === undefined && left !== null) || (after === undefined && right !== null) || isNothing(before ?? after)) at.note("modified");
+  if ((before === undefined && left !== null) || (after === undefined && right !== null) || isNothing(before ?? after, undefined, true))
+    at.note("modified");
 }
 
 function compareLeaf(left: unknown, right: unknown, type: Type, at: Place): void {

@@ -107,6 +107,18 @@ export function shown(field: Field, value: unknown): unknown {
   return value !== null && field.omitEmpty && !field.pointer && isGoEmpty(field.type, value) ? undefined : value;
 }
 
+const alwaysShown = new WeakMap<Struct, boolean>();
+
+/** Whether Go shows a field of an empty struct. */
+export function showsAlways(type: Struct): boolean {
+  let shows = alwaysShown.get(type);
+  if (shows === undefined) {
+    shows = type.fields.some((field) => unsetOf(field) !== undefined);
+    alwaysShown.set(type, shows);
+  }
+  return shows;
+}
+
 function isGoEmpty(type: Type, value: unknown): boolean {
   switch (typeof value) {
     case "string":

@@ -471,5 +471,10 @@ const zeros: Row[] = [
     operations: [{ update: "u", object: { list: [{ name: "x" }] } }],
     managers: { u: ['list[{"name":"x"}]', 'list[{"name":"x"}].name', 'list[{"name":"x"}].count'] },
   },
+  {
+    what: "so it is of an item that says nothing",
+    operations: [{ update: "u", object: { list: [{}] } }],
+    managers: { u: ['list[{"name":""}]', 'list[{"name":""}].name', 'list[{"name":""}].count'] },
+  },
 ];
 for (const row of zeros) test(row.what, () => check(row, { schemas: { v1: go } }));
