@@ -4,8 +4,7 @@ import { formatTime } from "../api/clock.ts";
 import { ApiError, notFound } from "../api/errors.ts";
 import type { KubeObject } from "../api/object.ts";
 import { loopbackUser } from "../api/system-user.ts";
-import { deepEqual } from "../lib/json/values.ts";
-import type { Resource } from "../resource/contract.ts";
+import type { DependentsOptions, Resource } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { commitWithRetry, type Step } from "./commit.ts";
 import type { Deleted, DeleteOptions, RegistryContext, WriteRequest } from "./contract.ts";
@@ -102,7 +101,8 @@ async function planDeletion(registry: RegistryContext, request: DeleteRequest, e
     await admitDeletion(registry, request, object);
   }
   if (isHeld) return hold(resource, object, request.options, context.now);
-  if (!ignoresDependents(resource)) setDependentsFinalizers(object, request.options, strategy.orphansByDefault !== undefined);
+  if (ownsNothing(resource)) setDependentsFinalizers(object, {}, undefined);
+  else setDependentsFinalizers(object, request.options, strategy.orphansByDefault === undefined ? "Background" : "Orphan");
   const finalizers = object.metadata.finalizers ?? [];
   if (grace !== undefined) {
     if (object.metadata.deletionTimestamp === undefined && Number(object.metadata.generation ?? 0) > 0) raiseGeneration(object.metadata);
@@ -186,26 +186,38 @@ function durationMs(seconds: number): number {
   return Math.abs(plain) < 2 ** 43 ? plain : Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n);
 }
 
-/** Events own nothing. */
-function ignoresDependents({ definition }: Resource): boolean {
+/** Events do. */
+function ownsNothing({ definition }: Resource): boolean {
   return definition.resource === "events" && (definition.group === "" || definition.group === "events.k8s.io");
 }
 
 const orphanFinalizer = "orphan";
 const foregroundFinalizer = "foregroundDeletion";
 
-/** What is to become of dependents stands in two finalizers: what the options say, else what the object says already, else the kind's default. */
-function setDependentsFinalizers({ metadata }: KubeObject, { orphanDependents, propagationPolicy }: DeleteOptions, orphansByDefault: boolean): void {
+/**
+ * What is to become of dependents stands in two finalizers: what the options say, else what the object says already, else the kind's default.
+ * @param byDefault undefined where there are no dependents, whatever anybody says
+ */
+function setDependentsFinalizers(
+  { metadata }: KubeObject,
+  { orphanDependents, propagationPolicy }: DependentsOptions,
+  byDefault: "Orphan" | "Background" | undefined,
+): void {
   const before = metadata.finalizers ?? [];
   const present = before.find((finalizer) => finalizer === orphanFinalizer || finalizer === foregroundFinalizer);
   let policy = propagationPolicy;
   if (orphanDependents !== undefined) policy = orphanDependents ? "Orphan" : "Background";
-  if (present !== undefined) policy ??= present === orphanFinalizer ? "Orphan" : "Foreground";
-  policy ??= orphansByDefault ? "Orphan" : "Background";
+  if (present !== undefined && byDefault !== undefined) policy ??= present === orphanFinalizer ? "Orphan" : "Foreground";
+  policy ??= byDefault;
   const after = before.filter((finalizer) => finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer);
   if (policy === "Orphan") after.push(orphanFinalizer);
   if (policy === "Foreground") after.push(foregroundFinalizer);
-  if (!deepEqual([...before].sort(), [...after].sort())) metadata.finalizers = after;
+  if (!isSameSet(before, after)) metadata.finalizers = after;
+}
+
+function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  const [one, other] = [new Set(a), new Set(b)];
+  return one.size === other.size && b.every((item) => one.has(item));
 }
 
 /** Whoever does not say what is to become of dependents is warned where they are orphaned. */

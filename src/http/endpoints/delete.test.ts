@@ -17,17 +17,19 @@ async function withNamespace(run: (cluster: MemoryRegistry) => Promise<void>): P
   }
 }
 
-type Kind = "configmaps" | "replicationcontrollers" | "jobs";
+type Kind = "configmaps" | "replicationcontrollers" | "jobs" | "events";
 
 const places: Readonly<Record<Kind, string>> = {
   configmaps: path,
   replicationcontrollers: "/api/v1/namespaces/ns/replicationcontrollers",
   jobs: "/apis/batch/v1/namespaces/ns/jobs",
+  events: "/api/v1/namespaces/ns/events",
 };
 
 const bodyOf = (kind: Kind, finalizers: readonly string[]): object => {
   const restartPolicy = kind === "jobs" ? "Never" : "Always";
   const template = { metadata: { labels: { a: "b" } }, spec: { restartPolicy, containers: [{ name: "c", image: "i" }] } };
+  if (kind === "events") return { metadata: { name: "a", finalizers }, involvedObject: { kind: "Pod", name: "p", namespace: "ns" } };
   return { metadata: { name: "a", finalizers }, ...(kind !== "configmaps" && { spec: { template } }) };
 };
 
@@ -52,6 +54,11 @@ const policyRows: [kind: Kind, finalizers: string[], options: object | undefined
   ["replicationcontrollers", ["foregroundDeletion"], undefined, ["foregroundDeletion"]],
   ["jobs", [], undefined, ["orphan"]],
   ["jobs", [], { orphanDependents: false }, "gone"],
+  ["events", [], { propagationPolicy: "Foreground" }, "gone"],
+  ["events", ["orphan"], { propagationPolicy: "Orphan" }, "gone"],
+  ["events", ["foregroundDeletion", "x/y"], undefined, ["x/y"]],
+  ["configmaps", ["orphan", "orphan"], { propagationPolicy: "Orphan" }, ["orphan", "orphan"]],
+  ["configmaps", ["x/y", "x/y"], { propagationPolicy: "Foreground" }, ["x/y", "x/y", "foregroundDeletion"]],
 ];
 
 for (const [kind, finalizers, options, left, status = 200] of policyRows) {
