@@ -2,7 +2,19 @@
  * Compiles expressions that select devices, to tell what is wrong with them and whether they may cost too much.
  * Source: k8s.io/dynamic-resource-allocation cel/compile.go
  */
-import { anyType, boolType, type Environment, formatType, type Macro, quantityType, type SizeHints, stringType } from "../lib/cel/index.ts";
+import {
+  anyType,
+  boolType,
+  declare,
+  dynType,
+  type Environment,
+  formatType,
+  type Macro,
+  member,
+  quantityType,
+  type SizeHints,
+  stringType,
+} from "../lib/cel/index.ts";
 import { boolDecl, type DeclType, mapDecl, objectDecl, scalarDecl, typeRegistry } from "../lib/cel/schema-types/index.ts";
 import { compileExpression } from "./compile-expression.ts";
 import { newExpressions, storedExpressions } from "./environments.ts";
@@ -12,6 +24,7 @@ const identifierBytesMax = 32;
 const driverBytesMax = 63;
 const propertiesMax = 32;
 const valueBytesMax = 64;
+const listItemsMax = 48;
 const costMax = 1_000_000n;
 
 const text = (bytesMax: number): DeclType => scalarDecl(stringType, 2, bytesMax);
@@ -19,14 +32,32 @@ const text = (bytesMax: number): DeclType => scalarDecl(stringType, 2, bytesMax)
 const properties = (value: DeclType): DeclType =>
   mapDecl(mapDecl(value, propertiesMax, text(identifierBytesMax)), propertiesMax, text(domainBytesMax));
 
-const attributeDecl = scalarDecl(anyType, 1, valueBytesMax);
-const deviceFields = {
-  driver: text(driverBytesMax),
-  attributes: properties(attributeDecl),
-  capacity: properties(scalarDecl(quantityType, 1)),
-};
-const plainDevice = objectDecl("kubernetes.DRADevice", deviceFields);
-const sharedDevice = objectDecl("kubernetes.DRADevice", { allowMultipleAllocations: { ...boolDecl, maxElements: 1 }, ...deviceFields });
+const valueDecl = scalarDecl(anyType, 1, valueBytesMax);
+/** Also of a list, which has fewer. */
+const valuesDecl = scalarDecl(dynType, 1, valueBytesMax);
+
+interface Features {
+  readonly hasMultipleAllocations: boolean;
+  readonly hasLists: boolean;
+}
+
+function deviceDecl({ hasMultipleAllocations, hasLists }: Features): DeclType {
+  return objectDecl("kubernetes.DRADevice", {
+    ...(hasMultipleAllocations && { allowMultipleAllocations: { ...boolDecl, maxElements: 1 } }),
+    driver: text(driverBytesMax),
+    attributes: properties(hasLists ? valuesDecl : valueDecl),
+    capacity: properties(scalarDecl(quantityType, 1)),
+  });
+}
+
+/** `x.includes(y)`, which is only checked here. */
+const includes = declare(
+  "includes",
+  member("dra_includes_dyn_dyn", [dynType, dynType], boolType, {
+    evaluate: () => false,
+    estimate: () => ({ cost: { min: 0n, max: BigInt(listItemsMax) } }),
+  }),
+);
 
 /** `cel.bind(name, value, expression)`: a comprehension over nothing binds the name. */
 const bind: Macro = {
@@ -46,42 +77,42 @@ const bind: Macro = {
 
 const environments = new Map<string, Environment>();
 
-function environmentFor(isStored: boolean, hasMultipleAllocations: boolean): Environment {
-  const key = `${isStored} ${hasMultipleAllocations}`;
+function environmentFor(isStored: boolean, features: Features): Environment {
+  const { hasMultipleAllocations, hasLists } = features;
+  const key = `${isStored} ${hasMultipleAllocations} ${hasLists}`;
   const known = environments.get(key);
   if (known !== undefined) return known;
   const types = typeRegistry();
-  const type = types.typeOf(hasMultipleAllocations ? sharedDevice : plainDevice, "");
+  const type = types.typeOf(deviceDecl(features), "");
   const base = isStored ? storedExpressions() : newExpressions();
-  const environment = base.extend({ types, variables: [{ name: "device", type }], macros: [bind] });
+  const environment = base.extend({ types, variables: [{ name: "device", type }], macros: [bind], functions: hasLists ? [includes] : [] });
   environments.set(key, environment);
   return environment;
 }
 
-interface Request {
+interface Request extends Features {
   readonly text: string;
   readonly isStored: boolean;
-  readonly hasMultipleAllocations: boolean;
 }
 
 /** What apis/resource asks. */
 export const deviceChecker = {
-  check({ text: expression, isStored, hasMultipleAllocations }: Request): { readonly problem: string } | "costly" | undefined {
-    const environment = environmentFor(isStored, hasMultipleAllocations);
+  check({ text: expression, isStored, ...features }: Request): { readonly problem: string } | "costly" | undefined {
+    const environment = environmentFor(isStored, features);
     const { checked, error } = compileExpression(environment, expression);
     if (checked === undefined) return { problem: error };
-    if (checked.type !== boolType && checked.type !== anyType) {
-      return { problem: `must evaluate to bool or the unknown type, not ${formatType(checked.type)}` };
-    }
+    const isGood = checked.type === boolType || checked.type === anyType || (features.hasLists && checked.type === dynType);
+    if (!isGood) return { problem: `must evaluate to bool or the unknown type, not ${formatType(checked.type)}` };
     return environment.estimateCost(checked, sizes).max > costMax ? "costly" : undefined;
   },
 };
 
 /** Names within attributes are those of values, whatever they are. */
+const largest = deviceDecl({ hasMultipleAllocations: true, hasLists: false });
 const sizes: SizeHints = {
   estimateSize({ path }) {
     if (path?.[0] !== "device") return undefined;
-    let at: DeclType | undefined = sharedDevice;
+    let at: DeclType | undefined = largest;
     for (const name of path.slice(1)) at = at && within(at, name);
     return at && { min: 0n, max: BigInt(Math.max(0, at.maxElements)) };
   },
@@ -92,5 +123,5 @@ function within(decl: DeclType, name: string): DeclType | undefined {
   if (name === "@items" || name === "@values") return isMap || decl.kind === "list" ? decl.element : undefined;
   if (name === "@keys") return isMap ? decl.key : undefined;
   const field = decl.kind === "object" ? decl.fields.get(name) : undefined;
-  return field ?? (isMap && decl.element === attributeDecl ? attributeDecl : undefined);
+  return field ?? (isMap && decl.element === valueDecl ? valueDecl : undefined);
 }

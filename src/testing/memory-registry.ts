@@ -52,12 +52,13 @@ export async function openMemoryRegistry({
   plugins = () => [],
 }: MemoryRegistryOptions = {}): Promise<MemoryRegistry> {
   const storage = await openMemoryStorage({ clock, historyMs: 300_000, historyBytesMax: 64 << 20, valueBytesMax: valueBytesMaxDefault });
-  const installer = createInstaller({ storage, clock });
+  const { gates } = parseFeatureGates(featureGates);
+  const installer = createInstaller({ storage, clock, gates });
   const served = { serves: (group: string, version: string) => allVersionsOf.includes(group) || !/alpha|beta/.test(version) };
   const definitions = builtinDefinitions({ strategies, conversions: builtinConversions, served });
   const catalog = openCatalog(definitions, installer.install);
   const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)]);
-  const registry = { storage, catalog, clock, gates: parseFeatureGates(featureGates).gates, admission, random: randomBytes };
+  const registry = { storage, catalog, clock, gates, admission, random: randomBytes };
 
   const targetOf = (resource: string): Resolved => {
     const [group = "", plural = ""] = resource.split("/");

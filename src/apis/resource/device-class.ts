@@ -10,7 +10,7 @@ import { isExtendedResource } from "../core/pod/resource-names.ts";
 import { items } from "../fields.ts";
 import { configsMax, validateConfiguration, validateSelectors } from "./device-config.ts";
 import { validateList } from "./lists.ts";
-import type { LoadSelectorChecker, SelectorChecker } from "./selector-checker.ts";
+import { deviceFeatures, type LoadSelectorChecker, type SelectorChecker } from "./selector-checker.ts";
 
 export function deviceClassWith(load: LoadSelectorChecker | undefined): Strategy {
   return strategy({
@@ -33,7 +33,7 @@ interface Asked {
 /** What has not changed at all is taken as it was. */
 function validate({ spec = {} }: KubeObject, old: KubeObject | undefined, { checker, context }: Asked, errors: FieldErrors): void {
   const isSame = (field: string): boolean => old !== undefined && deepEqual(spec[field], old.spec?.[field]);
-  const rules = { checker, isStored: isSame("selectors"), hasMultipleAllocations: context.gates.enabled("DRAConsumableCapacity") };
+  const rules = { checker, isStored: isSame("selectors"), ...deviceFeatures(context) };
   validateSelectors(spec.selectors, rules, "spec.selectors", errors);
   const isStored = isSame("config");
   validateList(items(spec.config), configsMax, (config, path) => validateConfiguration(config, isStored, path, errors), "spec.config", errors);

@@ -4,18 +4,17 @@ import { isObject } from "../../lib/json/values.ts";
 import { items, type Part } from "../fields.ts";
 import { validateDriverName } from "./device-names.ts";
 import { validateList } from "./lists.ts";
-import type { SelectorChecker } from "./selector-checker.ts";
+import type { DeviceFeatures, SelectorChecker } from "./selector-checker.ts";
 
 export const configsMax = 32;
 const selectorsMax = 32;
 const expressionBytesMax = 10 * 1024;
 const parametersBytesMax = 10 * 1024;
 
-export interface SelectorRules {
+export interface SelectorRules extends DeviceFeatures {
   /** Undefined: expressions are taken as they are. */
   readonly checker: SelectorChecker | undefined;
   readonly isStored: boolean;
-  readonly hasMultipleAllocations: boolean;
 }
 
 export function validateSelectors(selectors: unknown, rules: SelectorRules, path: string, errors: FieldErrors): void {

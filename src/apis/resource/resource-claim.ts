@@ -16,7 +16,7 @@ import { metadataInGo } from "../go-metadata.ts";
 import { type ClaimRight, checkStatusRights } from "./claim-rights.ts";
 import { type ClaimRules, setClaimSpecDefaults, validateClaimSpec } from "./claim-spec.ts";
 import { dropDeallocated, validateClaimStatus } from "./claim-status.ts";
-import type { LoadSelectorChecker } from "./selector-checker.ts";
+import { deviceFeatures, type LoadSelectorChecker } from "./selector-checker.ts";
 
 const metaRules = { namespaced: true, validateName: dnsSubdomainProblems };
 
@@ -72,9 +72,9 @@ export function resourceClaimTemplateWith(load: LoadSelectorChecker | undefined)
   });
 }
 
-async function claimRules(load: LoadSelectorChecker | undefined, { gates }: StrategyContext): Promise<ClaimRules> {
-  const isShared = gates.enabled("DRAConsumableCapacity");
-  return { checker: await load?.(), isStored: false, hasMultipleAllocations: isShared, hasDistinct: isShared };
+async function claimRules(load: LoadSelectorChecker | undefined, context: StrategyContext): Promise<ClaimRules> {
+  const features = deviceFeatures(context);
+  return { checker: await load?.(), isStored: false, ...features, hasDistinct: features.hasMultipleAllocations };
 }
 
 function checkUnchanged(type: string, next: KubeObject, old: KubeObject, errors: FieldErrors): void {

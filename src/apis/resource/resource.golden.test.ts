@@ -7,6 +7,10 @@ import { strategiesWith } from "../index.ts";
 const directory = `${import.meta.dirname}/testdata`;
 const strategies = strategiesWith({ eventTtlSeconds: 3600, loadSelectorChecker: async () => deviceChecker });
 
-const options = { strategies, allVersionsOf: ["resource.k8s.io"], featureGates: "DRADeviceTaintRules=true" };
+/** Of files whose names say so; others need at most that of taint rules. */
+const gated = "DRAListTypeAttributes=true,DRANodeAllocatableResources=true,DRADeviceTaints=true";
 
-for (const file of readdirSync(directory)) replayWrites(`${directory}/${file}`, options);
+for (const file of readdirSync(directory)) {
+  const featureGates = file.startsWith("gated-") ? gated : "DRADeviceTaintRules=true";
+  replayWrites(`${directory}/${file}`, { strategies, allVersionsOf: ["resource.k8s.io"], featureGates });
+}
