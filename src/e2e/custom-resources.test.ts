@@ -177,12 +177,15 @@ test("the life of a definition", async (t) => {
     const whole = (body: string) => `the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '${body}' (${body})`;
     const short = (kind: string, version: string, body: string) =>
       `${kind} in version "${version}" cannot be handled as a Widget: Object 'Kind' is missing in '${body}'`;
+    const nothing = 'A in version "" cannot be handled as a Widget: .apiVersion accessor error: <nil> is of the type <nil>, expected string';
     const rows: readonly (readonly [level: string, body: string, why: string, type?: string])[] = [
       ["Warn", '{"KIND":"A"}', whole('{"KIND":"A"}')],
       ["Strict", '{"kind":""}', whole('{"kind":""}')],
       ["Ignore", '{"kind":""}', short("Widget", "v1", '{"kind":""}')],
       ["Ignore", "null", short("Widget", "v1", "null")],
       ["Ignore", '{"KIND":"A","APIVERSION":"b/v7"}', short("A", "v7", '{"KIND":"A","APIVERSION":"b/v7"}')],
+      ["Warn", '{"kind":"A","apiVersion":null}', nothing],
+      ["Ignore", '{"kind":"A","apiVersion":null}', nothing],
       ["Ignore", "b: 1\na: <\n", short("Widget", "v1", '{"a":"\\u003c","b":1}'), "application/yaml"],
     ];
     for (const [level, body, why, type = "application/json"] of rows) {

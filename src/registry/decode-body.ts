@@ -8,6 +8,7 @@ import { CborError } from "../lib/cbor/wire.ts";
 import { encodeSorted } from "../lib/json/encode-any.ts";
 import { checkRepeatedTypeMeta, type Document, exactType, JsonSyntaxError, type TypeMeta, TypeMetaError } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
+import { isObject } from "../lib/json/values.ts";
 import { decodeProtobuf } from "../lib/protobuf/decode.ts";
 import { type Envelope, readEnvelope } from "../lib/protobuf/envelope.ts";
 import { isProtobuf } from "../lib/protobuf/media-types.ts";
@@ -20,7 +21,7 @@ import { yamlType } from "../lib/yaml/media-type.ts";
 import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
 import type { Catalog, Resolved, SubresourceDefinition } from "../resource/contract.ts";
 import type { FieldValidation } from "./contract.ts";
-import { kindProblem, type NamedKind } from "./kind-problem.ts";
+import { kindProblem, type NamedKind, nullVersion } from "./kind-problem.ts";
 import { readText, type TextBody } from "./read-text.ts";
 
 /** The kind a path takes. */
@@ -200,6 +201,9 @@ function customType(bytes: Buffer, body: TextBody, expected: ExpectedKind, { med
   const given = exactType(body.document.value, body);
   const named = body.apiVersion === "" ? expected : withVersion(parseGroupVersion(body.apiVersion), expected);
   if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${body.apiVersion}`);
+  if (given.kind !== "" && isObject(body.document.value) && body.document.value.apiVersion === null) {
+    throw badRequest(`${given.kind} in version "" cannot be handled as a ${expected.kind}: ${nullVersion}`);
+  }
   if (given.kind !== "" || fieldValidation !== "Ignore") return given;
   const text = mediaType === yamlType ? encodeSorted(body.document.value) : bytes;
   const kind = body.kind === "" ? expected.kind : body.kind;

@@ -11,6 +11,9 @@ export interface NamedKind {
   readonly kind: string;
 }
 
+/** Of an object of a custom kind whose version is null. */
+export const nullVersion = ".apiVersion accessor error: <nil> is of the type <nil>, expected string";
+
 /** How kube-apiserver's scheme is called in messages: by the line that makes it. Upstream's other schemes are called so here too. */
 const schemeName = "pkg/api/legacyscheme/scheme.go:30";
 

@@ -8,7 +8,7 @@ import { isObject } from "../../lib/json/values.ts";
 import type { Decoded } from "../../lib/schema/decode.ts";
 import type { Catalog } from "../../resource/contract.ts";
 import type { ExpectedKind } from "../decode-body.ts";
-import { internalKindProblem, kindProblem } from "../kind-problem.ts";
+import { internalKindProblem, kindProblem, nullVersion } from "../kind-problem.ts";
 
 export interface PatchedType {
   /** Its version was taken away: upstream reads it as a type without JSON names then. */
@@ -40,8 +40,6 @@ export function readPatchedType({ document, describe, refusal }: PatchedDocument
   if (problem !== undefined && !isCustom) throw refusal(problem);
   return { isInternal, isCustom, lacksVersion: isCustom && apiVersion === "" };
 }
-
-const nullVersion = ".apiVersion accessor error: <nil> is of the type <nil>, expected string";
 
 function typeOf(document: unknown, refusal: (why: string) => ApiError): TypeMeta {
   try {
