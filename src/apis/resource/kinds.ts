@@ -3,6 +3,7 @@ import type { Strategy } from "../../resource/contract.ts";
 import type { ClaimRight } from "./claim-rights.ts";
 import { deviceClassWith } from "./device-class.ts";
 import { deviceTaintRule } from "./device-taint-rule.ts";
+import { resourcePoolStatusRequest } from "./pool-status-request.ts";
 import { resourceClaimTemplateWith, resourceClaimWith } from "./resource-claim.ts";
 import { resourceSlice } from "./resource-slice.ts";
 import type { LoadSelectorChecker } from "./selector-checker.ts";
@@ -18,6 +19,7 @@ export function resourceKinds(load: LoadSelectorChecker | undefined, ask?: Claim
     "resource.k8s.io/devicetaintrules": deviceTaintRule,
     "resource.k8s.io/resourceclaims": resourceClaimWith(load, ask),
     "resource.k8s.io/resourceclaimtemplates": resourceClaimTemplateWith(load),
+    "resource.k8s.io/resourcepoolstatusrequests": resourcePoolStatusRequest,
     "resource.k8s.io/resourceslices": resourceSlice,
   };
 }

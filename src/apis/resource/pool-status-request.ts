@@ -1,0 +1,121 @@
+/** ResourcePoolStatusRequest: asks once how a driver's pools stand, and is answered once. Source: upstream's declared rules of resource/v1alpha3, and its strategy. */
+import type { FieldErrors } from "../../api/field-errors.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { validateConditions } from "../../api/validation/conditions.ts";
+import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { items, keepMetaForStatus, type Part, setAbsent, struct } from "../fields.ts";
+
+const [limitUsual, limitMax, poolsMax, conditionsMax] = [100, 1000, 1000, 10];
+const nameBytesMax = 253;
+const problemBytesMax = 256;
+
+export const resourcePoolStatusRequest = strategy({
+  repeatsMetaRules: false,
+  setDefaults: (object) => setAbsent(struct(object, "spec"), { limit: limitUsual }),
+  prepareForStatusUpdate: keepMetaForStatus,
+  validate: ({ spec = {} }, errors) => validateSpec(spec, errors),
+  validateUpdate(next, old, errors) {
+    validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+    if (!deepEqual(next.spec, old.spec)) errors.invalid("spec", null, "field is immutable"); // Upstream shows no struct here.
+  },
+  validateStatusUpdate(next, old, errors) {
+    validateMetaChangesAgain(next.metadata, old.metadata, errors);
+    validateStatus(next, old, errors);
+  },
+});
+
+function validateSpec({ driver = "", poolName, limit }: Part, errors: FieldErrors): void {
+  validateDriver(driver, "spec.driver", errors);
+  if (poolName !== undefined) validatePool(poolName, "spec.poolName", errors);
+  if (limit > limitMax) errors.invalid("spec.limit", limit, `must be less than or equal to ${limitMax}`);
+  checkLeast(limit, 1, "spec.limit", errors);
+}
+
+/** Who is answered keeps the answer; what is declared of its parts is asked of those that differ. */
+function validateStatus({ status }: KubeObject, { status: old }: KubeObject, errors: FieldErrors): void {
+  if (old && !deepEqual(status, old)) errors.invalid("status", status ? inGo(status) : null, "field is immutable");
+  if (!status) return;
+  const [conditions, pools] = [items(status.conditions), items(status.pools)];
+  if (!old) validateConditions(conditions, "status.conditions", errors);
+  const differs = (field: string): boolean => !deepEqual(status[field], old?.[field]);
+  if (status.poolCount === undefined) {
+    if (!old || differs("poolCount")) errors.required("status.poolCount");
+  } else if (differs("poolCount") || !old) checkLeast(status.poolCount, 0, "status.poolCount", errors);
+  if (differs("pools")) validatePools(pools, "status.pools", errors);
+  if (differs("conditions")) validateTypes(conditions, "status.conditions", errors);
+}
+
+function validatePools(pools: readonly Part[], path: string, errors: FieldErrors): void {
+  if (pools.length > poolsMax) errors.tooMany(path, pools.length, poolsMax);
+  else for (const [index, pool] of pools.entries()) validatePoolStatus(pool, `${path}[${index}]`, errors);
+}
+
+function validateTypes(conditions: readonly Part[], path: string, errors: FieldErrors): void {
+  if (conditions.length > conditionsMax) return errors.tooMany(path, conditions.length, conditionsMax);
+  const seen = new Set<unknown>();
+  for (const [index, condition] of conditions.entries()) {
+    if (seen.has(condition.type)) errors.duplicate(`${path}[${index}]`, conditionInGo(condition));
+    seen.add(condition.type);
+  }
+}
+
+const conditionInGo = ({ type = "", status = "", observedGeneration, lastTransitionTime = null, reason = "", message = "" }: Part): Part => ({
+  ...{ type, status, ...(observedGeneration && { observedGeneration }), lastTransitionTime, reason, message },
+});
+
+const poolInGo = (pool: Part): Part => ({
+  Driver: pool.driver ?? "",
+  PoolName: pool.poolName ?? "",
+  Generation: pool.generation ?? 0,
+  ...Object.fromEntries(optional.map((field) => [`${field[0]?.toUpperCase()}${field.slice(1)}`, pool[field] ?? null])),
+});
+
+const counts = ["totalDevices", "allocatedDevices", "availableDevices", "unavailableDevices"];
+const optional = ["resourceSliceCount", ...counts, "nodeName", "validationError"];
+
+const inGo = ({ poolCount = null, pools, conditions }: Part): Part => ({
+  PoolCount: poolCount,
+  Pools: pools ? items(pools).map(poolInGo) : null,
+  Conditions: conditions ? items(conditions).map(conditionInGo) : null,
+});
+
+function validatePoolStatus(pool: Part, path: string, errors: FieldErrors): void {
+  const { driver = "", poolName = "", generation = 0, nodeName, validationError: problem } = pool;
+  validateDriver(driver, `${path}.driver`, errors);
+  if (poolName === "") errors.required(`${path}.poolName`);
+  else validatePool(poolName, `${path}.poolName`, errors);
+  if (generation === 0) errors.required(`${path}.generation`);
+  else checkLeast(generation, 0, `${path}.generation`, errors);
+  checkLeast(pool.resourceSliceCount, 1, `${path}.resourceSliceCount`, errors);
+  for (const field of counts) checkLeast(pool[field], 0, `${path}.${field}`, errors);
+  if (nodeName !== undefined) addInvalid(errors, `${path}.nodeName`, nodeName, nameProblems(nodeName));
+  if (problem !== undefined && Buffer.byteLength(problem) > problemBytesMax) errors.tooLong(`${path}.validationError`, problemBytesMax);
+}
+
+function validateDriver(driver: string, path: string, errors: FieldErrors): void {
+  if (driver === "") errors.required(path);
+  else addInvalid(errors, path, driver, nameProblems(driver.toLowerCase()).map(ofAnyCase));
+}
+
+const nameProblems = (name: string): string[] =>
+  dnsSubdomainProblems(name).map((problem) => problem.replace(/^(must be no more than \d+) characters$/, "$1 bytes"));
+
+const ofAnyCase = (problem: string): string =>
+  problem
+    .replace("a lowercase RFC 1123 subdomain must consist of lower case", "an RFC 1123 subdomain must consist of")
+    .replace("'example.com'", "'Example.com'");
+
+function validatePool(name: string, path: string, errors: FieldErrors): void {
+  if (Buffer.byteLength(name) > nameBytesMax) errors.tooLong(path, nameBytesMax);
+  for (const [index, part] of name.split("/").entries()) {
+    if (part === "") errors.invalid(path, name, `segment ${index}: must not be empty`);
+    else for (const problem of nameProblems(part)) errors.invalid(path, part, `segment ${index}: ${problem}`);
+  }
+}
+
+function checkLeast(value: number | undefined, least: number, path: string, errors: FieldErrors): void {
+  if (value !== undefined && value < least) errors.invalid(path, value, `must be greater than or equal to ${least}`);
+}
