@@ -198,6 +198,18 @@ test("the life of a definition", async (t) => {
     }
   });
 
+  await t.test("of an object of another kind, only unknown fields of its metadata are told", async () => {
+    const body = '{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"a","b":1},"spec":{"nope":1,"nope":2},"more":1}';
+    const want = /strict decoding error: duplicate field "spec.nope", unknown field "metadata.b"$/;
+    const posted = await send("POST", `${widgets}?fieldValidation=Strict`, body);
+    assert.deepEqual([posted.status, want.test(posted.body.message)], [400, true], posted.body.message);
+    assert.match(posted.body.message, /^Gadget in version "v1" cannot be handled as a Gadget: /);
+    for (const type of [body, body.replace("example.com", "other.example.com").replace("Gadget", "Widget")]) {
+      const patched = await send("PATCH", `${widgets}/a?fieldValidation=Strict`, type, { "content-type": "application/merge-patch+json" });
+      assert.deepEqual([patched.status, want.test(patched.body.message)], [422, true], patched.body.message);
+    }
+  });
+
   await t.test("lists keep the kind of their items", async () => {
     const { body } = await send("GET", widgets);
     assert.equal(body.kind, "WidgetList");

@@ -21,7 +21,7 @@ import { yamlType } from "../lib/yaml/media-type.ts";
 import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
 import type { Catalog, Resolved, SubresourceDefinition } from "../resource/contract.ts";
 import type { FieldValidation } from "./contract.ts";
-import { kindProblem, type NamedKind, nullVersion } from "./kind-problem.ts";
+import { isToldOfAny, kindProblem, type NamedKind, nullVersion } from "./kind-problem.ts";
 import { readText, type TextBody } from "./read-text.ts";
 
 /** The kind a path takes. */
@@ -74,7 +74,8 @@ function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptio
   if (isProtobuf(options.mediaType)) return decodeProtobufBody(bytes, expected, options.catalog);
   if (options.mediaType === cborType) return decodeCborBody(bytes, expected, options);
   const { kind, version, document, strictErrors } = readKind(bytes, expected, options);
-  const cannot = (why: string): Error => badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${expected.kind}: ${why}`);
+  const cannot = (why: string, as = expected.kind): Error =>
+    badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${as}: ${why}`);
   if (document.value === null) return { metadata: {} };
   let decoded: Decoded;
   try {
@@ -84,12 +85,12 @@ function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptio
     checkEachKind(bytes, document, expected);
     throw cannot(error.message);
   }
-  if (expected.schema.custom !== undefined && kind !== expected.kind) decoded.problems = decoded.problems.filter(isRepetition); // No schema is found then.
+  if (expected.schema.custom !== undefined && kind !== expected.kind) decoded.problems = decoded.problems.filter(isToldOfAny);
   if (expected.schema.custom !== undefined && decoded.problems.some(isTypeRepetition)) checkEachKind(bytes, document, expected);
   if (options.fieldValidation === "Strict") {
     // What is wrong with the YAML is one error, of several lines, and a warning each.
     const problems = strictErrors.length === 0 ? decoded.problems : [strictYamlError(strictErrors), ...decoded.problems];
-    if (problems.length > 0) throw cannot(strictError(problems));
+    if (problems.length > 0) throw cannot(strictError(problems), expected.schema.custom && kind);
   } else if (options.fieldValidation === "Warn") options.warnings.push(...strictErrors, ...decoded.problems);
   const object = withMetadata(decoded.object);
   checkCustomKind(kind, object, expected);
@@ -97,7 +98,6 @@ function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptio
 }
 
 const isTypeRepetition = (problem: string): boolean => problem === 'duplicate field "kind"' || problem === 'duplicate field "apiVersion"';
-const isRepetition = (problem: string): boolean => problem.startsWith("duplicate field");
 
 /** Protobuf has no unknown or repeated fields to tell of: what is not known is skipped. */
 function decodeProtobufBody(bytes: Buffer, expected: ExpectedKind, catalog: Catalog): KubeObject {

@@ -14,6 +14,9 @@ export interface NamedKind {
 /** Of an object of a custom kind whose version is null. */
 export const nullVersion = ".apiVersion accessor error: <nil> is of the type <nil>, expected string";
 
+/** Whether a problem with a custom object is told where it says that it is of another kind or group: no schema is found for it then. */
+export const isToldOfAny = (problem: string): boolean => problem.startsWith("duplicate field") || problem.startsWith('unknown field "metadata.');
+
 /** How kube-apiserver's scheme is called in messages: by the line that makes it. Upstream's other schemes are called so here too. */
 const schemeName = "pkg/api/legacyscheme/scheme.go:30";
 

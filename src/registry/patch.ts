@@ -7,6 +7,7 @@ import { encodeObject } from "../lib/schema/encode.ts";
 import type { Catalog, Resolved } from "../resource/contract.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { checkCustomType, type ExpectedKind, expectedKind, strictError, toStorageVersion, withMetadata } from "./decode-body.ts";
+import { isToldOfAny } from "./kind-problem.ts";
 import type { Patched, Patcher } from "./patch/contract.ts";
 import { asInternal, type PatchedType, readPatchedType, refuseWithoutVersion } from "./patch/patched-type.ts";
 import { checkNames } from "./preconditions.ts";
@@ -69,6 +70,7 @@ export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: 
 /** In upstream's order: of the text that it decodes, or by name where there is none. */
 function unknownFields({ problems }: Decoded, says: PatchedType | undefined, { schema }: ExpectedKind, describe: () => string): readonly string[] {
   if (problems.length === 0 || says?.lacksVersion === true) return [];
+  if (says?.isForeign === true) return problems.filter(isToldOfAny).sort();
   if (says === undefined || says.isCustom) return problems.sort();
   return says.isInternal ? problems : decodeJson(Buffer.from(describe()), schema).problems;
 }

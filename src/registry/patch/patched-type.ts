@@ -15,6 +15,8 @@ export interface PatchedType {
   readonly isInternal: boolean;
   /** Its kind and version are left to the validation of custom resources. */
   readonly isCustom: boolean;
+  /** A custom resource that says it is of another kind or group, for which there is no schema. */
+  readonly isForeign: boolean;
   /** A custom resource without a version, which upstream finds out when it wants to store it. */
   readonly lacksVersion: boolean;
 }
@@ -38,7 +40,8 @@ export function readPatchedType({ document, describe, refusal }: PatchedDocument
   const isInternal = apiVersion === "" && !isCustom && expected.isHub !== true;
   const problem = isInternal ? internalKindProblem(given, expected, catalog) : kindProblem(given, expected, catalog)?.why;
   if (problem !== undefined && !isCustom) throw refusal(problem);
-  return { isInternal, isCustom, lacksVersion: isCustom && apiVersion === "" };
+  const isForeign = isCustom && (given.kind !== expected.kind || given.group !== expected.group);
+  return { isInternal, isCustom, isForeign, lacksVersion: isCustom && apiVersion === "" };
 }
 
 function typeOf(document: unknown, refusal: (why: string) => ApiError): TypeMeta {
