@@ -126,7 +126,7 @@ describe("client-node's custom resources", () => {
     const apply = (fieldManager: string, size: number, force?: boolean): Promise<Widget> =>
       objects.patch(widget("applied", { size }), undefined, undefined, fieldManager, force, k8s.PatchStrategy.ServerSideApply);
     assert.equal((await apply("one", 2)).spec.size, 2);
-    await assert.rejects(apply("two", 3), refused(409, /conflict with \\*"one\\*": \.spec\.size/));
+    await assert.rejects(apply("two", 3), refused(409, /conflicts with \\*"one\\*":\\n- \.metadata\.labels\\n- \.spec\.size/));
     assert.equal((await apply("two", 3, true)).metadata?.managedFields?.length, 2);
     const listed = await objects.list<Widget>("example.com/v1", "Widget", namespace);
     assert.deepEqual(
