@@ -128,7 +128,10 @@ const rows: Row[] = [
   ],
   ["get --raw /api/v1/namespaces/default/configmaps/a?pretty=true", /^\{\n {2}"kind": "ConfigMap",\n {2}"apiVersion": "v1",\n/],
   ["get --raw /apis/apps/v1", /^\{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"apps\/v1",/],
-  ["get --raw /openapi/v3", /^\{"paths":\{"api":\{"serverRelativeURL":"\/openapi\/v3\/api\?hash=[0-9A-F]{128}"\},/],
+  [
+    "get --raw /openapi/v3",
+    /^\{"paths":\{"\.well-known\/openid-configuration":\{.*"api":\{"serverRelativeURL":"\/openapi\/v3\/api\?hash=[0-9A-F]{128}"\},/,
+  ],
   ["get --raw /openapi/v3/apis/apps/v1", /^\{"openapi":"3\.0\.0","info":\{"title":"Kubernetes",/],
   ["get --raw /openapi/v2", /^\{"swagger":"2\.0","info":\{"title":"Kubernetes",/],
   ["get --raw /healthz", "ok"],

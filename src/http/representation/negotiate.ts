@@ -164,9 +164,7 @@ function remembering<T>(read: (header: string) => T): (header: string) => T {
 }
 
 /** The types as they are written, without their parameters. */
-const askedTypes = remembering((header): readonly string[] =>
-  header.split(",", clausesMax).map((clause) => trim(clause.split(";", 1)[0] as string)),
-);
+const askedTypes = remembering((header): readonly string[] => header.split(",", clausesMax).map((clause) => trim(clause.split(";", 1)[0] as string)));
 
 /** @returns clauses in the order in which they are tried; a malformed one asks for nothing */
 export const parseAccept = remembering((header): readonly Clause[] => readAccept(header));
