@@ -150,7 +150,7 @@ function lastRevision(events: readonly CacheEvent[]): number {
   return (events.at(-1) as CacheEvent).revision;
 }
 
-function bytesOf(events: readonly CacheEvent[]): number {
+export function bytesOf(events: readonly CacheEvent[]): number {
   let bytes = 0;
   for (const { entry } of events) bytes += entry.json.length + eventBytes;
   return bytes;

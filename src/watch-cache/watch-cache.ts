@@ -6,7 +6,7 @@ import { type LogEvent, RevisionCompacted, RevisionInFuture, type Storage, type 
 import type { CacheEvent, CacheSubscriber, CacheSubscription, Entry, Snapshot, Topic, WatchCache } from "./contract.ts";
 import { CacheCounts } from "./counts.ts";
 import { deletedEntry } from "./entry.ts";
-import { EventRing } from "./event-ring.ts";
+import { bytesOf, EventRing } from "./event-ring.ts";
 import { readHistory } from "./history.ts";
 import { IndexedTree } from "./indexed-tree.ts";
 import { KeptSnapshots, snapshotOf } from "./snapshots.ts";
@@ -47,8 +47,8 @@ const defaults = {
 
 /** How long a read waits for a revision that this cache has not seen. */
 const freshWaitMs = 3000;
-/** Times that reading back may be overtaken by events that go. */
-const reachAttemptsMax = 3;
+/** Times that reading back may be overtaken by events that go; each time only those are read, too. */
+const reachAttemptsMax = 10;
 /** The events kept and those read back together have at most so many times the bytes of the limit. */
 const reachedMax = 4;
 /** Loads that may be overtaken by compaction before one succeeds. */
@@ -160,21 +160,27 @@ class StorageWatchCache implements WatchCache {
   }
 
   async reach(revision: number): Promise<void> {
+    const events: CacheEvent[] = [];
+    let read = revision;
     for (let attempt = 1; attempt <= reachAttemptsMax; attempt++) {
       if (!this.#loaded && !this.#closed) await this.ready();
       if (!this.#loaded) return; // Whoever subscribes is told so.
       this.#deliver();
       const to = this.#ring.from;
       if (revision >= to) return;
-      const bytesMax = this.#options.eventBytesMax * reachedMax - this.#ring.bytes;
-      const events = await readHistory(this.#options, { after: revision, to, bytesMax });
-      if (events === undefined) return; // The store ended, and with it every subscription.
+      if (read < to) {
+        const bytesMax = this.#options.eventBytesMax * reachedMax - this.#ring.bytes - bytesOf(events);
+        const more = await readHistory(this.#options, { after: read, to, bytesMax });
+        if (more === undefined) return; // The store ended, and with it every subscription.
+        for (const event of more) events.push(event);
+        read = to;
+      }
       const { from } = this.#ring;
-      if (from > to) continue; // Events were let go meanwhile.
+      if (from > read) continue; // Events were let go meanwhile.
       if (from <= revision) return; // Another reader has brought them back, and more.
       // Readers whose batches had gone have numbers that mean others from here on.
       for (const reader of this.#readers) if (!reader.caughtUp && reader.next < this.#ring.first) reader.next = Number.NEGATIVE_INFINITY;
-      const missing = from === to ? events : events.filter((event) => event.revision <= from);
+      const missing = from === read ? events : events.filter((event) => event.revision <= from);
       this.#ring.addBefore(missing, revision, this.#options.clock.now());
     }
   }
