@@ -15,6 +15,8 @@ export interface CoerceOptions {
   readonly objectMeta: Struct;
   /** Leaves out what does not fit, where it would be refused otherwise. */
   readonly dropInvalidFields: boolean;
+  /** Leaves an `apiVersion` or `kind` that is null to validation. */
+  readonly leavesNulls?: boolean;
   /** Takes the paths of unknown fields of metadata; they are removed either way. */
   readonly noteUnknown?: (path: string) => void;
 }
@@ -58,6 +60,7 @@ function coerceFields(object: JsonObject, schema: StructuralSchema, path: string
 function coerceMetaField(object: JsonObject, name: string, path: string, options: CoerceOptions): CoerceProblem | undefined {
   if (name === "metadata") return coerceEmbeddedMeta(object, childPath(path, name), options);
   if ((name !== "apiVersion" && name !== "kind") || typeof object[name] === "string") return undefined;
+  if (options.leavesNulls === true && object[name] === null) return undefined;
   if (!options.dropInvalidFields) return { path: childPath(path, name), value: sortKeys(object[name]), detail: "must be a string" };
   delete object[name];
   return undefined;

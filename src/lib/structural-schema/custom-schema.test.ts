@@ -203,3 +203,11 @@ test("applies name one unknown field of a map", () => {
   const spec = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`nope${index}`, 1]));
   assert.throws(() => validateIntent({ spec }, schema), { message: ".spec.nope0: field not declared in schema" });
 });
+
+test("an embedded type that was applied as null is left to validation", () => {
+  const object = { spec: { template: { apiVersion: null, kind: null, metadata: {} } } };
+  schema.custom?.complete(object);
+  assert.deepEqual(object.spec.template, { apiVersion: null, kind: null, metadata: {} });
+  const bytes = Buffer.from('{"spec":{"template":{"apiVersion":null,"kind":"A"}}}');
+  assert.throws(() => decodeJson(bytes, schema), /spec\.template\.apiVersion: Invalid value: null: must be a string/);
+});

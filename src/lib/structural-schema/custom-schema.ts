@@ -45,7 +45,7 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
       return unknown.map((path) => `unknown field ${quoteGo(path)}`);
     },
     complete(object) {
-      coerce(object, schema, { objectMeta: kind.objectMeta, preserveUnknownFields: true, dropInvalidFields: false });
+      coerce(object, schema, { objectMeta: kind.objectMeta, preserveUnknownFields: true, dropInvalidFields: false, leavesNulls: true });
       setDefaults(object, root);
     },
     restore(object) {
@@ -69,6 +69,8 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
 export interface CoerceOptions extends Pick<CustomKind, "objectMeta" | "preserveUnknownFields"> {
   /** Metadata that does not fit goes, instead of being told. */
   readonly dropInvalidFields: boolean;
+  /** Embedded types that are null are left to validation. */
+  readonly leavesNulls?: boolean;
 }
 
 /**
@@ -78,11 +80,11 @@ export interface CoerceOptions extends Pick<CustomKind, "objectMeta" | "preserve
 export function coerce(
   object: Record<string, unknown>,
   schema: StructuralSchema,
-  { objectMeta, preserveUnknownFields, dropInvalidFields }: CoerceOptions,
+  { objectMeta, preserveUnknownFields, dropInvalidFields, leavesNulls = false }: CoerceOptions,
 ): readonly string[] {
   const root = asResourceRoot(schema);
   const unknown: string[] = [];
-  const options = { objectMeta, dropInvalidFields, noteUnknown: (path: string) => unknown.push(path) };
+  const options = { objectMeta, dropInvalidFields, leavesNulls, noteUnknown: (path: string) => unknown.push(path) };
   const wrong = Object.hasOwn(object, "metadata") ? coerceObjectMeta(object, "metadata", options) : undefined;
   if (wrong !== undefined) throw new DecodeError(wrong.detail);
   if (!preserveUnknownFields) {

@@ -89,5 +89,7 @@ test("upstream's library still makes this", { skip: go ? false : "needs Go and C
   const cwd = join(import.meta.dirname, "../../../scripts/yaml-golden");
   const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input: text, maxBuffer: 64 << 20 });
   assert.equal(status, 0, stderr.toString());
-  assert.ok(stdout.toString() === text);
+  // Of the two keys it keeps now the one, now the other: it goes through a map.
+  const settled = (lines: string): string[] => lines.split("\n").filter((line) => !line.startsWith(String.raw`{"in":"1: a\n'1': b\n"`));
+  assert.deepEqual(settled(stdout.toString()), settled(text));
 });
