@@ -11,7 +11,7 @@ import { setTemplateDefaults, templateOptions, validateTemplate } from "../core/
 import { type Part, setAbsent, struct } from "../fields.ts";
 import { isEmptySelector, shownSelector, validateLabelSelector } from "../label-selector.ts";
 import { checkCollisionCount, checkCounts, checkSelected, checkSelectorUnchanged, checkTemplateRuns } from "../workload.ts";
-import { setRollingUpdateDefaults, validateDaemonSetRollingUpdate } from "./rolling-update.ts";
+import { rollingUpdateInGo, setRollingUpdateDefaults, validateDaemonSetRollingUpdate } from "./rolling-update.ts";
 
 /** Counts the changes of the template; an annotation since the field was retired. */
 const generationAnnotation = "deprecated.daemonset.template.generation";
@@ -91,10 +91,8 @@ function validateUpdateStrategy({ type, rollingUpdate = null }: Part, errors: Fi
   const path = "spec.updateStrategy";
   if (type === "RollingUpdate") validateDaemonSetRollingUpdate(rollingUpdate, `${path}.rollingUpdate`, errors);
   else if (type !== "OnDelete")
-    errors.notSupported(path, { Type: type, RollingUpdate: rollingUpdate && inGo(rollingUpdate) }, ["RollingUpdate", "OnDelete"]);
+    errors.notSupported(path, { Type: type, RollingUpdate: rollingUpdate && rollingUpdateInGo(rollingUpdate) }, ["RollingUpdate", "OnDelete"]);
 }
-
-const inGo = ({ maxUnavailable = 0, maxSurge = 0 }: Part): Part => ({ MaxUnavailable: maxUnavailable, MaxSurge: maxSurge });
 
 /** @throws ApiError 400 for what Go does not read as an int64 */
 function templateGeneration(object: KubeObject): Integer {

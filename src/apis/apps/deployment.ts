@@ -8,7 +8,7 @@ import { setTemplateDefaults, templateOptions } from "../core/pod-template.ts";
 import { checkNonNegative, type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
 import { checkAtMost, checkCollisionCount, checkCounts, checkSelectorUnchanged, replicatedWarnings, validateReplicated } from "../workload.ts";
-import { setRollingUpdateDefaults, validateDeploymentRollingUpdate } from "./rolling-update.ts";
+import { rollingUpdateInGo, setRollingUpdateDefaults, validateDeploymentRollingUpdate } from "./rolling-update.ts";
 
 const rules = { noun: "deployment", unusableText: "invalid label selector", templateNoun: "ReplicaSet" };
 
@@ -57,11 +57,9 @@ function validate(object: KubeObject, options: PodOptions, errors: FieldErrors):
 function validateStrategy({ type, rollingUpdate = null }: Part, path: string, errors: FieldErrors): void {
   if (type === "RollingUpdate") validateDeploymentRollingUpdate(rollingUpdate, `${path}.rollingUpdate`, errors);
   else if (type !== "Recreate")
-    errors.notSupported(path, { Type: type, RollingUpdate: rollingUpdate && inGo(rollingUpdate) }, ["Recreate", "RollingUpdate"]);
+    errors.notSupported(path, { Type: type, RollingUpdate: rollingUpdate && rollingUpdateInGo(rollingUpdate) }, ["Recreate", "RollingUpdate"]);
   else if (rollingUpdate !== null) errors.forbidden(`${path}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'");
 }
-
-const inGo = ({ maxUnavailable = 0, maxSurge = 0 }: Part): Part => ({ MaxUnavailable: maxUnavailable, MaxSurge: maxSurge });
 
 function validateStatus(status: Part, errors: FieldErrors): void {
   const counts = ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas", "terminatingReplicas"];

@@ -10,6 +10,9 @@ export function setRollingUpdateDefaults(rollingUpdate: Part, values: Readonly<P
   for (const [field, value] of Object.entries(values)) rollingUpdate[field] ??= value;
 }
 
+/** As messages show it. */
+export const rollingUpdateInGo = ({ maxUnavailable = 0, maxSurge = 0 }: Part): Part => ({ MaxUnavailable: maxUnavailable, MaxSurge: maxSurge });
+
 /** @param path of the strategy's `rollingUpdate` */
 export function validateDeploymentRollingUpdate({ maxUnavailable, maxSurge }: Part, path: string, errors: FieldErrors): void {
   checkIntOrPercent(maxUnavailable, `${path}.maxUnavailable`, errors);

@@ -5,11 +5,10 @@ import { addInvalid } from "../../api/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
-import { validateUserAnnotations } from "../core/pod/names.ts";
 import { keepMetaForStatus, type Part, selectableAt, struct } from "../fields.ts";
 import { validateCertificateStatus } from "./pod-certificate-status.ts";
 import { validateKeyWithProof, validateStubRequest } from "./request-key.ts";
-import { isKubernetesSigner, validateSignerName } from "./signer-name.ts";
+import { isKubernetesSigner, validateSignerName, validateUserAnnotations } from "./signer-name.ts";
 
 const uidBytesMax = 128;
 const secondsMin = 3600;

@@ -1,7 +1,8 @@
-/** Names of signers: `example.com/name`. Source: kubernetes' pkg/apis/core/validation/names.go. */
+/** Names of signers, `example.com/name`, and what they are told. Source: kubernetes' pkg/apis/core/validation/names.go. */
 import type { FieldErrors } from "../../api/field-errors.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 
 const domainBytesMax = 253;
 const nameBytesMax = 571;
@@ -30,4 +31,20 @@ function validateLabels(text: string, problemsOf: (label: string) => string[], p
 export function isKubernetesSigner(name: string): boolean {
   const domain = name.split("/", 1)[0] as string;
   return domain === "kubernetes.io" || domain.endsWith(".kubernetes.io");
+}
+
+const annotationBytesMax = 256 * 1024;
+
+/** What is told to a signer: keys have a domain. */
+export function validateUserAnnotations(annotations: Readonly<Record<string, string>>, path: string, errors: FieldErrors): void {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+    const name = key.toLowerCase();
+    const problems = qualifiedNameProblems(name);
+    if (name === "") errors.required(path);
+    else if (problems.length > 0) addInvalid(errors, path, name, problems);
+    else if (!name.includes("/")) errors.invalid(path, name, 'must be a domain-prefixed key (such as "acme.io/foo")');
+  }
+  if (bytes > annotationBytesMax) errors.tooLong(path, annotationBytesMax);
 }

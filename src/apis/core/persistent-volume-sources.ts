@@ -3,11 +3,12 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import type { Part } from "../fields.ts";
+import { validateCsiDriverName } from "../storage/driver-name.ts";
 import { isIscsiName } from "./pod/iscsi.ts";
 import { checkNoBacksteps } from "./pod/paths.ts";
+import { partitioned, requires } from "./pod/source-fields.ts";
 import {
   validateAzureDisk,
-  validateCsiDriverName,
   validateFc,
   validateFlex,
   validateFlocker,
@@ -54,21 +55,6 @@ const sources: readonly Source[] = [
 ];
 
 export const sourceFields: readonly string[] = sources.map(({ field }) => field);
-
-/** Texts and lists that must not be empty. */
-function requires(...fields: readonly string[]): (source: Part, path: string, errors: FieldErrors) => void {
-  return (source, path, errors) => {
-    for (const field of fields) if ((source[field]?.length ?? 0) === 0) errors.required(`${path}.${field}`);
-  };
-}
-
-function partitioned(idField: string): (source: Part, path: string, errors: FieldErrors) => void {
-  return (source, path, errors) => {
-    if ((source[idField] ?? "") === "") errors.required(`${path}.${idField}`);
-    const { partition = 0 } = source;
-    if (partition < 0 || partition > 255) errors.invalid(`${path}.partition`, partition, "must be between 1 and 255, inclusive");
-  };
-}
 
 /** Exactly one. @param path of the volume's spec @param name of the volume */
 export function validateSources(spec: Part, path: string, name: string, errors: FieldErrors): void {

@@ -1,6 +1,9 @@
 /** What follows from a service's type and the fields beside it. Source: kubernetes pkg/api/service. */
 import { items, type Part } from "../fields.ts";
 
+export const hintsAnnotation = "service.kubernetes.io/topology-aware-hints";
+export const modeAnnotation = "service.kubernetes.io/topology-mode";
+
 /** What stands in the place of an address where there is none. */
 export const noAddress = "None";
 

@@ -7,10 +7,17 @@ import { addInvalid, validateLabels } from "../../api/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, portNameProblems, portNumberProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { items, type Part } from "../fields.ts";
 import { validateClusterIps, validateClusterIpsUpdate, validateFamiliesUpdate } from "./service-cluster-ips.ts";
-import { clusterIps, ipFamilies, isHeadless, isReachedFromOutside, needsAddress, needsHealthCheck } from "./service-forms.ts";
+import {
+  clusterIps,
+  hintsAnnotation,
+  ipFamilies,
+  isHeadless,
+  isReachedFromOutside,
+  modeAnnotation,
+  needsAddress,
+  needsHealthCheck,
+} from "./service-forms.ts";
 
-const hintsAnnotation = "service.kubernetes.io/topology-aware-hints";
-const modeAnnotation = "service.kubernetes.io/topology-mode";
 const rangesAnnotation = "service.beta.kubernetes.io/load-balancer-source-ranges";
 
 const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];

@@ -2,10 +2,7 @@
 import type { KubeObject } from "../../api/object.ts";
 import { warnOfIp, warnOfPrefix } from "../../api/validation/ip.ts";
 import { items, type Part } from "../fields.ts";
-import { clusterIps, noAddress } from "./service-forms.ts";
-
-const hintsAnnotation = "service.kubernetes.io/topology-aware-hints";
-const modeAnnotation = "service.kubernetes.io/topology-mode";
+import { clusterIps, hintsAnnotation, modeAnnotation, noAddress } from "./service-forms.ts";
 
 export function serviceWarnings({ metadata, spec }: KubeObject): string[] {
   const warnings: string[] = [];

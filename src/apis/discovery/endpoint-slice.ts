@@ -4,8 +4,9 @@ import type { KubeObject } from "../../api/object.ts";
 import { type OldIps, validateEndpointIp, validateIp, validateLegacyIp, warnOfIp } from "../../api/validation/ip.ts";
 import { addInvalid, validateLabels, validateMetaAgain } from "../../api/validation/metadata.ts";
 import { parseIp } from "../../lib/ip-range/ip-address.ts";
-import { addIntegers, deepEqual } from "../../lib/json/values.ts";
+import { deepEqual } from "../../lib/json/values.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, labelValueProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { raiseGeneration } from "../../registry/prepare.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable, items, type Part } from "../fields.ts";
 
@@ -31,7 +32,7 @@ export const endpointSlice = strategy({
     if (deepEqual(next.endpoints ?? [], old.endpoints ?? [])) return;
     dropTopology(next, topologyNodes(old));
     // What was dropped counts as a change; any other raises the generation too, and once is enough.
-    if (deepEqual({ ...next, metadata: next.metadata.labels }, { ...old, metadata: old.metadata.labels })) raiseGeneration(next);
+    if (deepEqual({ ...next, metadata: next.metadata.labels }, { ...old, metadata: old.metadata.labels })) raiseGeneration(next.metadata);
   },
   validate: (object, errors, { gates }) => validate(object, undefined, { strict: gates.enabled("StrictIPCIDRValidation") }, errors),
   validateUpdate(next, old, errors, { gates }) {
@@ -51,10 +52,6 @@ export const endpointSlice = strategy({
 
 /** They write addresses in their one form. */
 const carefulManagers: ReadonlySet<string> = new Set(["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"]);
-
-function raiseGeneration({ metadata }: KubeObject): void {
-  metadata.generation = addIntegers(metadata.generation ?? 0, 1);
-}
 
 const hostnameLabel = "kubernetes.io/hostname";
 

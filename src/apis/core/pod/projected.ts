@@ -1,10 +1,11 @@
 /** Files that are made of secrets, configmaps, the pod's fields, tokens and certificates. */
 import type { FieldErrors } from "../../../api/field-errors.ts";
 import { goForm } from "../../../resource/go-form.ts";
+import { isKubernetesSigner, validateSignerName, validateUserAnnotations } from "../../certificates/signer-name.ts";
 import { items, type Part } from "../../fields.ts";
 import { validateLabelSelector } from "../../label-selector.ts";
 import { validateFieldRef, validateResourceFieldRef } from "./downward-api.ts";
-import { isKubernetesSigner, validateSignerName, validateTrustBundleName, validateUserAnnotations } from "./names.ts";
+import { validateTrustBundleName } from "./names.ts";
 import { checkLocalPath } from "./paths.ts";
 
 const modeMax = 0o777;

@@ -3,10 +3,12 @@ import type { FieldErrors } from "../../../api/field-errors.ts";
 import { addInvalid } from "../../../api/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
+import { validateCsiDriverName } from "../../storage/driver-name.ts";
 import { validateClaimTemplate } from "./claim-template.ts";
 import { validateIscsi } from "./iscsi.ts";
 import { checkDescendingPath, checkNoBacksteps } from "./paths.ts";
 import { checkMode, validateDownwardFile, validateKeyToPath, validateProjected } from "./projected.ts";
+import { partitioned, requires } from "./source-fields.ts";
 
 export interface SourceRules {
   readonly isPod: boolean;
@@ -50,23 +52,6 @@ export const volumeSources: readonly (readonly [field: string, validate: SourceV
 
 /** In messages; one differs from its field. */
 export const sourcePath = (field: string): string => (field === "gcePersistentDisk" ? "persistentDisk" : field);
-
-/** Texts and lists that must not be empty. */
-export function requires(...fields: readonly string[]): SourceValidator {
-  return (source, path, errors) => {
-    for (const field of fields) if ((source[field]?.length ?? 0) === 0) errors.required(`${path}.${field}`);
-  };
-}
-
-function partitioned(idField: string): SourceValidator {
-  return (source, path, errors) => {
-    requires(idField)(source, path, errors, noRules);
-    const { partition = 0 } = source;
-    if (partition < 0 || partition > 255) errors.invalid(`${path}.partition`, partition, "must be between 1 and 255, inclusive");
-  };
-}
-
-const noRules: SourceRules = { isPod: false, anyTokenPath: false };
 
 function validateEmptyDir({ sizeLimit }: Part, path: string, errors: FieldErrors): void {
   if (sizeLimit?.startsWith("-")) errors.forbidden(`${path}.sizeLimit`, "SizeLimit field must be a valid resource quantity");
@@ -120,7 +105,7 @@ export function validateFlocker({ datasetName = "", datasetUUID = "" }: Part, pa
 }
 
 function validateCinder(source: Part, path: string, errors: FieldErrors): void {
-  requires("volumeID")(source, path, errors, noRules);
+  requires("volumeID")(source, path, errors);
   if (source.secretRef && (source.secretRef.name ?? "") === "") errors.required(`${path}.secretRef.name`);
 }
 
@@ -178,14 +163,6 @@ function validateStorageOs({ volumeName = "", volumeNamespace = "", secretRef }:
   else addInvalid(errors, `${path}.volumeName`, volumeName, dnsLabelProblems(volumeName));
   if (volumeNamespace !== "") addInvalid(errors, `${path}.volumeNamespace`, volumeNamespace, dnsLabelProblems(volumeNamespace));
   if (secretRef && (secretRef.name ?? "") === "") errors.required(`${path}.secretRef.name`);
-}
-
-const driverBytesMax = 63;
-
-export function validateCsiDriverName(driver: string, path: string, errors: FieldErrors): void {
-  if (driver === "") return errors.required(path);
-  if (Buffer.byteLength(driver) > driverBytesMax) errors.tooLong(path, driverBytesMax);
-  addInvalid(errors, path, driver, dnsSubdomainProblems(driver.toLowerCase()));
 }
 
 function validateCsi({ driver = "", nodePublishSecretRef }: Part, path: string, errors: FieldErrors): void {
