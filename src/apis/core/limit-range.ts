@@ -7,8 +7,8 @@ import { compareQuantities, integerValue, milliValue, parseQuantity, type Quanti
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part } from "../fields.ts";
 import { allowsOvercommit } from "./pod/resource-names.ts";
-import { validateContainerResourceName, validateResourceName } from "./pod/resources.ts";
-import { byName, roundResources } from "./resource-list.ts";
+import { byName, validateContainerResourceName, validateResourceName } from "./pod/resources.ts";
+import { roundResources } from "./resource-list.ts";
 
 export const limitRange = strategy({
   isolatesStatus: false,

@@ -15,9 +15,9 @@ import { isSoundSelector } from "../label-selector.ts";
 import { checkBasicResource } from "./persistent-volume-rules.ts";
 import { type ClaimRules, validateClaimSpec } from "./pod/claim-template.ts";
 import { isNativeResource } from "./pod/resource-names.ts";
-import { validateResourceQuantity } from "./pod/resources.ts";
+import { byName, validateResourceQuantity } from "./pod/resources.ts";
 import { warnOfClaim } from "./pod/warnings.ts";
-import { byName, roundResources } from "./resource-list.ts";
+import { roundResources } from "./resource-list.ts";
 
 export const persistentVolumeClaim = strategy({
   setDefaults: setClaimDefaults,

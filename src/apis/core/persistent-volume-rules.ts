@@ -7,7 +7,8 @@ import { integerValue, parseQuantity } from "../../lib/quantity/quantity.ts";
 import type { Part } from "../fields.ts";
 import { validateSources } from "./persistent-volume-sources.ts";
 import { validateNodeSelector } from "./pod/affinity.ts";
-import { byName, isPositive } from "./resource-list.ts";
+import { byName } from "./pod/resources.ts";
+import { isPositive } from "./resource-list.ts";
 
 export interface VolumeRules {
   /** Of the volume. */

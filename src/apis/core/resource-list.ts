@@ -2,12 +2,7 @@
 import type { FieldErrors } from "../../api/field-errors.ts";
 import { formatQuantity, milliValue, parseQuantity } from "../../lib/quantity/quantity.ts";
 import type { Part } from "../fields.ts";
-import { validateResourceQuantity } from "./pod/resources.ts";
-
-/** Entries in the order of their names. */
-export function byName(list: Part | undefined): [name: string, quantity: string][] {
-  return Object.entries(list ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
-}
+import { byName, validateResourceQuantity } from "./pod/resources.ts";
 
 /** What may have parts below the thousandth. */
 const fine = /[nu]$|e-/i;

@@ -5,8 +5,8 @@ import { compareQuantities, parseQuantity } from "../../lib/quantity/quantity.ts
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { isHugePages } from "./pod/resource-names.ts";
-import { validateResourceName, validateResourceQuantity } from "./pod/resources.ts";
-import { byName, roundResources } from "./resource-list.ts";
+import { byName, validateResourceName, validateResourceQuantity } from "./pod/resources.ts";
+import { roundResources } from "./resource-list.ts";
 
 export const resourceQuota = strategy({
   setDefaults(object) {

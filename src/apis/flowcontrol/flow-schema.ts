@@ -1,33 +1,25 @@
 /** FlowSchema. Source: upstream's flowcontrol validation and strategy. */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
+import { addInvalid } from "../../api/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { goForm } from "../../resource/go-form.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { isFixedValue, mandatorySchemas } from "./mandatory.ts";
-import { keepMeta, validateConditionTypes } from "./status.ts";
+import { validateConditionTypes } from "./status.ts";
+import { flowControlStrategy } from "./strategy.ts";
 
 const precedenceMax = 10_000;
 const methods = ["ByNamespace", "ByUser"];
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
 
-export const flowSchema = strategy({
-  hasGeneration: true,
-  repeatsMetaRules: false,
+export const flowSchema = flowControlStrategy({
   setDefaults(object) {
     const spec = struct(object, "spec");
     if (!spec.matchingPrecedence) spec.matchingPrecedence = 1000;
     for (const rule of items(spec.rules)) for (const resource of items(rule.resourceRules)) resource.namespaces ??= [];
   },
-  prepareForStatusUpdate: keepMeta,
   validate,
-  validateUpdate(next, _old, errors) {
-    validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
-    validate(next, errors);
-  },
-  validateStatusUpdate: (next, _old, errors) => validateConditionTypes(next, errors),
 });
 
 function validate(object: KubeObject, errors: FieldErrors): void {

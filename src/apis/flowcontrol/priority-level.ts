@@ -1,22 +1,18 @@
 /** PriorityLevelConfiguration. Source: upstream's flowcontrol validation and strategy. */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { validateMetaAgain } from "../../api/validation/metadata.ts";
-import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { goForm } from "../../resource/go-form.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { type Part, struct } from "../fields.ts";
 import { isFixedValue, mandatoryLevels } from "./mandatory.ts";
-import { keepMeta, validateConditionTypes } from "./status.ts";
+import { validateConditionTypes } from "./status.ts";
+import { flowControlStrategy } from "./strategy.ts";
 
 const queuesMax = 10_000_000;
 /** Bits of the hash by which queues are dealt out. */
 const hashBitsMax = 60;
 const zeroSharesAnnotation = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares";
 
-export const priorityLevelConfiguration = strategy({
-  hasGeneration: true,
-  repeatsMetaRules: false,
+export const priorityLevelConfiguration = flowControlStrategy({
   setDefaults(object) {
     const { limited, exempt } = struct(object, "spec");
     if (limited) {
@@ -31,13 +27,7 @@ export const priorityLevelConfiguration = strategy({
     if (queuing)
       Object.assign(queuing, { queues: queuing.queues || 64, handSize: queuing.handSize || 8, queueLengthLimit: queuing.queueLengthLimit || 50 });
   },
-  prepareForStatusUpdate: keepMeta,
   validate,
-  validateUpdate(next, _old, errors) {
-    validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
-    validate(next, errors);
-  },
-  validateStatusUpdate: (next, _old, errors) => validateConditionTypes(next, errors),
 });
 
 function validate(object: KubeObject, errors: FieldErrors): void {

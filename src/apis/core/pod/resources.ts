@@ -46,7 +46,8 @@ export function validateResources({ limits = {}, requests = {}, claims }: Part, 
   if (claims) validateClaims(items(claims), `${path}.claims`, rules.claimNames, errors);
 }
 
-function byName(list: Part): [name: string, text: string][] {
+/** Entries in the order of their names. */
+export function byName(list: Part = {}): [name: string, text: string][] {
   const entries = Object.entries<string>(list);
   return entries.length < 2 ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1));
 }

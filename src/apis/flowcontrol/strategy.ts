@@ -1,0 +1,26 @@
+/** What flow control's kinds have in common: an update is checked as a creation is, and the status tells conditions alone. Source: upstream's strategies. */
+import { validateMetaAgain } from "../../api/validation/metadata.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import type { Strategy } from "../../resource/contract.ts";
+import { strategy } from "../../resource/strategy.ts";
+import { keepMeta, validateConditionTypes } from "./status.ts";
+
+interface OwnRules {
+  readonly setDefaults: Strategy["setDefaults"];
+  readonly validate: (...parameters: Parameters<Strategy["validate"]>) => void;
+}
+
+export function flowControlStrategy({ setDefaults, validate }: OwnRules): Strategy {
+  return strategy({
+    hasGeneration: true,
+    repeatsMetaRules: false,
+    setDefaults,
+    prepareForStatusUpdate: keepMeta,
+    validate,
+    validateUpdate(next, _old, errors, context) {
+      validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+      validate(next, errors, context);
+    },
+    validateStatusUpdate: (next, _old, errors) => validateConditionTypes(next, errors),
+  });
+}
