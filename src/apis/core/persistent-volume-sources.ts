@@ -4,7 +4,7 @@ import { addInvalid } from "../../api/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import type { Part } from "../fields.ts";
 import { validateCsiDriverName } from "../storage/driver-name.ts";
-import { isIscsiName } from "./pod/iscsi.ts";
+import { isIscsiName, isLongPortal, longPortal } from "./pod/iscsi.ts";
 import { checkNoBacksteps } from "./pod/paths.ts";
 import { partitioned, requires } from "./pod/source-fields.ts";
 import {
@@ -83,15 +83,10 @@ function validateGlusterfs(source: Part, path: string, errors: FieldErrors): voi
   else addInvalid(errors, at, namespace, dnsLabelProblems(namespace));
 }
 
-const portalBytesMax = 64;
-
 function validateIscsi(source: Part, path: string, errors: FieldErrors, volume: string): void {
   const { targetPortal = "", iqn = "", lun = 0, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName } = source;
   if (targetPortal === "") errors.required(`${path}.targetPortal`);
-  if (typeof initiatorName === "string" && Buffer.byteLength(`${volume}:${targetPortal}`) > portalBytesMax) {
-    const why = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
-    errors.invalid(`${path}.targetportal`, targetPortal, why);
-  }
+  if (typeof initiatorName === "string" && isLongPortal(volume, targetPortal)) errors.invalid(`${path}.targetportal`, targetPortal, longPortal);
   if (iqn === "") errors.required(`${path}.iqn`);
   else checkIscsiName(iqn, `${path}.iqn`, errors);
   if (lun < 0 || lun > 255) errors.invalid(`${path}.lun`, lun, "must be between 0 and 255, inclusive");

@@ -12,6 +12,14 @@ export function validateIscsi(source: Part, path: string, errors: FieldErrors): 
   if (initiatorName !== undefined) checkName(initiatorName, `${path}.initiatorname`, errors);
 }
 
+const portalBytesMax = 64;
+export const longPortal = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
+
+/** Whether the two are too long for an initiator that is named. */
+export function isLongPortal(volume: string, targetPortal: string): boolean {
+  return Buffer.byteLength(`${volume}:${targetPortal}`) > portalBytesMax;
+}
+
 function checkName(name: string, path: string, errors: FieldErrors): void {
   if (!/^(iqn|eui|naa)/.test(name)) errors.invalid(path, name, "must be valid format starting with iqn, eui, or naa");
   else if (!isIscsiName(name)) errors.invalid(path, name, "must be valid format");

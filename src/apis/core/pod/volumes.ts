@@ -4,6 +4,7 @@ import { addInvalid } from "../../../api/validation/metadata.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import type { Part } from "../../fields.ts";
+import { isLongPortal, longPortal } from "./iscsi.ts";
 import type { Volumes } from "./mounts.ts";
 import { type SourceRules, sourcePath, volumeSources } from "./volume-sources.ts";
 
@@ -60,10 +61,7 @@ function checkClaimName(volume: string, podName: string, path: string, errors: F
   for (const problem of dnsSubdomainProblems(claim)) errors.invalid(`${path}.name`, volume, `PVC name ${quoteGo(claim)}: ${problem}`);
 }
 
-const portalBytesMax = 64;
-
 function checkPortal({ name = "", iscsi }: Part, path: string, errors: FieldErrors): void {
-  if (iscsi.initiatorName === undefined || Buffer.byteLength(`${name}:${iscsi.targetPortal ?? ""}`) <= portalBytesMax) return;
-  const why = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
-  errors.invalid(`${path}.name`, name, why);
+  if (iscsi.initiatorName === undefined || !isLongPortal(name, iscsi.targetPortal ?? "")) return;
+  errors.invalid(`${path}.name`, name, longPortal);
 }
