@@ -15,9 +15,9 @@ import { checkStrictErrors, readApplyBody, readCborApplyBody } from "./patch/rea
 import { atVersion } from "./patch.ts";
 import { checkNames } from "./preconditions.ts";
 import { storedResource } from "./resource-names.ts";
-import { update } from "./update.ts";
+import { type UpdateRequest, update } from "./update.ts";
 
-export interface ApplyRequest extends WriteRequest {
+export interface ApplyRequest extends WriteRequest, Pick<UpdateRequest, "checkCreate"> {
   readonly body: Buffer;
   /** Otherwise it is YAML, which JSON is. */
   readonly isCbor?: boolean;

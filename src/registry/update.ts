@@ -38,6 +38,8 @@ export interface UpdateRequest extends WriteRequest {
   readonly ifMatch?: string | undefined;
   /** Whether what does not exist is created, whatever the kind's table says: by apply it is, by patches not. */
   readonly createsMissing?: boolean;
+  /** Checks that the user may create the object, called when it turns out not to exist; absent where the server itself writes. @throws ApiError */
+  readonly checkCreate?: () => void | Promise<void>;
   /** The owner references of a patched object are looked at after admission alone. */
   readonly isPatch?: boolean;
   /** Unless false, what `next` changes becomes the writer's. False where it sets `metadata.managedFields` itself. */
@@ -203,6 +205,7 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   const attributes = { ...createAttributes(request, object), undo };
   await registry.admission.mutate(attributes);
   await prepareNew(registry, request, object);
+  await request.checkCreate?.();
   await registry.admission.validate(attributes);
   if (!request.dryRun) checkNoVersion(object);
   const settled = await settle(request.target, object);

@@ -1,6 +1,6 @@
 /** The resource endpoints over a memory registry, without a socket: what a client sends, and what it gets. */
 import { ApiError } from "../api/errors.ts";
-import type { RequestContext } from "../http/contract.ts";
+import type { Authorizer } from "../authorization/contract.ts";
 import { createObject } from "../http/endpoints/create.ts";
 import { deleteObject } from "../http/endpoints/delete.ts";
 import { deleteCollection } from "../http/endpoints/delete-collection.ts";
@@ -11,20 +11,24 @@ import { updateObject } from "../http/endpoints/update.ts";
 import { cbor } from "../http/representation/cbor.ts";
 import { PieceMemory } from "../http/representation/pieces.ts";
 import { sendError } from "../http/respond.ts";
-import { serveResource } from "../http/serve-resource.ts";
+import { type ResourceEndpoints, serveResource } from "../http/serve-resource.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { ask } from "./request-context.ts";
 
 const memory = new PieceMemory();
-const verbs = {
-  create: createObject,
-  delete: (context: RequestContext, registry: RegistryContext) => deleteObject(context, registry, () => ({ decision: "allow", reason: "" })),
-  deletecollection: (context: RequestContext, registry: RegistryContext) => deleteCollection(context, registry, memory),
-  get: getObject,
-  list: (context: RequestContext, registry: RegistryContext) => listObjects(context, registry, memory),
-  patch: patchObject,
-  update: updateObject,
-};
+const allowAll: Authorizer = () => ({ decision: "allow", reason: "" });
+
+function verbsWith(authorize: Authorizer): ResourceEndpoints["verbs"] {
+  return {
+    create: createObject,
+    delete: (context, registry) => deleteObject(context, registry, authorize),
+    deletecollection: (context, registry) => deleteCollection(context, registry, memory),
+    get: getObject,
+    list: (context, registry) => listObjects(context, registry, memory),
+    patch: (context, registry) => patchObject(context, registry, authorize),
+    update: (context, registry) => updateObject(context, registry, authorize),
+  };
+}
 
 const patchTypes: Readonly<Record<string, string>> = {
   JSON: "application/json-patch+json",
@@ -46,12 +50,14 @@ export interface ApiAnswer {
  * Sends one request.
  * @param line `POST /api/v1/namespaces`; `MERGE`, `JSON`, `STRATEGIC` and `APPLY` in place of the method send a patch of that type
  * @param sent text and bytes as they are, anything else as JSON; undefined sends no body
+ * @param authorize answers what endpoints ask during a request; no filter asks it before
  */
 export async function send(
   registry: RegistryContext,
   line: string,
   sent?: unknown,
   headers: Readonly<Record<string, string>> = {},
+  authorize: Authorizer = allowAll,
 ): Promise<ApiAnswer> {
   const [word = "", path = ""] = line.split(" ");
   const type = patchTypes[word];
@@ -60,7 +66,7 @@ export async function send(
     async (context) => {
       if (registry.gates.enabled("CBORServingAndStorage")) Object.assign(context, { encodings: [...context.encodings, cbor] });
       try {
-        await serveResource(context, registry, { verbs, subresources: {} });
+        await serveResource(context, registry, { verbs: verbsWith(authorize), subresources: {} });
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         sendError(context, error, { info() {}, warn() {}, error() {} });

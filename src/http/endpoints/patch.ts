@@ -1,5 +1,6 @@
 /** PATCH of an object, or of a view of it (`/status`, `/scale` …). Source: resource-api §4.2, §4.5. */
 import { unsupportedMediaType } from "../../api/errors.ts";
+import type { Authorizer } from "../../authorization/contract.ts";
 import { applyPatchCborType } from "../../lib/cbor/media-types.ts";
 import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
@@ -12,6 +13,7 @@ import { patch } from "../../registry/patch.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import { auditDocument } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
+import { createCheck } from "./create-check.ts";
 import { applyScale, patchScale } from "./scale.ts";
 import { bodyBytesMax, checkView, contentType, sendWritten, unsupportedPatchType, writeRequest } from "./write-request.ts";
 
@@ -48,14 +50,14 @@ function checkRoute({ exchange, warnings }: RequestContext, served: (type: strin
 }
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
-export async function patchObject(context: RequestContext, registry: RegistryContext): Promise<void> {
+export async function patchObject(context: RequestContext, registry: RegistryContext, authorize: Authorizer): Promise<void> {
   const target = context.resolved as Resolved;
   checkView(context, target);
   const { custom } = target.resource.definition;
   const served = (type: string): boolean => type !== applyPatchCborType || registry.gates.enabled("CBORServingAndStorage");
   if (!custom) checkRoute(context, served);
   const type = patchType(context);
-  if (type === applyPatchType || (type === applyPatchCborType && served(type))) return applyObject(context, registry);
+  if (type === applyPatchType || (type === applyPatchCborType && served(type))) return applyObject(context, registry, authorize);
   const make = Object.hasOwn(patchers, type) && !(custom && type.includes("strategic")) ? patchers[type] : undefined;
   if (make === undefined) throw unsupportedMediaType((custom ? customPatchTypes : patchTypes).filter(served));
   const body = await context.exchange.body(bodyBytesMax);
@@ -67,13 +69,15 @@ export async function patchObject(context: RequestContext, registry: RegistryCon
   else await sendWritten(context, await patch(registry, request));
 }
 
-async function applyObject(context: RequestContext, registry: RegistryContext): Promise<void> {
+async function applyObject(context: RequestContext, registry: RegistryContext, authorize: Authorizer): Promise<void> {
   const body = await context.exchange.body(bodyBytesMax);
   if (context.audit !== undefined) auditDocument(context.audit, body, contentType(context));
   const options = readPatchOptions(context.info.query, { apply: true });
   const { fieldValidation, force } = options;
   const isCbor = patchType(context) === applyPatchCborType;
-  const request = { ...writeRequest(context, options), body, isCbor, force, fieldValidation, ifMatch: context.exchange.header("if-match") };
+  const ifMatch = context.exchange.header("if-match");
+  const checkCreate = createCheck(context, authorize);
+  const request = { ...writeRequest(context, options), body, isCbor, force, fieldValidation, ifMatch, checkCreate };
   if (request.subresource === "scale") await applyScale(context, registry, request);
   else await sendWritten(context, await apply(registry, request));
 }

@@ -1,5 +1,6 @@
 /** PUT of an object, or of a view of it (`/status`, `/scale` …). Source: resource-api §4.2, §4.5. */
 import type { KubeObject } from "../../api/object.ts";
+import type { Authorizer } from "../../authorization/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decode-body.ts";
 import { readWriteOptions } from "../../registry/options.ts";
@@ -8,11 +9,12 @@ import { dedupOwnerReferences } from "../../registry/prepare.ts";
 import { update } from "../../registry/update.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
+import { createCheck } from "./create-check.ts";
 import { putScale } from "./scale.ts";
 import { bodyBytesMax, checkContentType, checkView, decodeOptions, sendWritten, writeRequest } from "./write-request.ts";
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
-export async function updateObject(context: RequestContext, registry: RegistryContext): Promise<void> {
+export async function updateObject(context: RequestContext, registry: RegistryContext, authorize: Authorizer): Promise<void> {
   const target = context.resolved as Resolved;
   checkView(context, target);
   const body = await context.exchange.body(bodyBytesMax);
@@ -30,5 +32,6 @@ export async function updateObject(context: RequestContext, registry: RegistryCo
     decoded = undefined;
     return toStorageVersion(object, target);
   };
-  await sendWritten(context, await update(registry, { ...request, uid, ifMatch: context.exchange.header("if-match"), next }));
+  const checkCreate = createCheck(context, authorize);
+  await sendWritten(context, await update(registry, { ...request, uid, ifMatch: context.exchange.header("if-match"), checkCreate, next }));
 }
