@@ -107,6 +107,11 @@ const rows: [what: string, asked: Asked, lines: string[]][] = [
     [`apiserver_request_total{verb="POST",dry_run="All",${configMaps},scope="resource",component="apiserver",code="201"} 1`],
   ],
   [
+    "a create whose dryRun has no value",
+    { method: "POST", path: "/api/v1/namespaces/a/configmaps?dryRun", status: 201 },
+    [`apiserver_request_total{verb="POST",dry_run="",${configMaps},scope="resource",component="apiserver",code="201"} 1`],
+  ],
+  [
     "a dry create that is not understood",
     { method: "POST", path: "/api/v1/namespaces/a/configmaps?dryRun=some", status: 400 },
     [`apiserver_request_total{verb="POST",dry_run="invalid",${configMaps},scope="resource",component="apiserver",code="400"} 1`],

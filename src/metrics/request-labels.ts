@@ -1,5 +1,6 @@
 /** How upstream labels a request in its metrics. Values come from the catalogue only, so that clients cannot make up series. */
 import type { RequestContext } from "../http/contract.ts";
+import { dryRunOfQuery } from "../registry/options.ts";
 import { formatLabels } from "./exposition.ts";
 
 export const requestLabelNames = ["verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"] as const;
@@ -54,9 +55,9 @@ export function terminationLabels(context: RequestContext, code: number): string
 }
 
 function dryRunOf(query: URLSearchParams): string {
-  const given = query.get("dryRun");
-  if (given === null) return "";
-  return given === "All" && query.getAll("dryRun").every((value) => value === "All") ? "All" : "invalid";
+  const values = dryRunOfQuery(query);
+  if (values.length === 0) return "";
+  return values.every((value) => value === "All") ? "All" : "invalid";
 }
 
 function verbOf({ info, exchange }: RequestContext): string {

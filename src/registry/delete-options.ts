@@ -15,7 +15,7 @@ import { conform, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import { YamlError } from "../lib/yaml/decode.ts";
 import { builtinSchema } from "../resource/builtin-schemas.ts";
 import type { DeleteOptions } from "./contract.ts";
-import { readBoolean, throwInvalidOptions, validateDryRun } from "./options.ts";
+import { dryRunOfQuery, readBoolean, throwInvalidOptions, validateDryRun } from "./options.ts";
 import { readText } from "./read-text.ts";
 
 /** The options as they stand in a body or a query, not yet checked. */
@@ -38,14 +38,15 @@ export interface SentOptions {
 }
 
 /**
- * The options of a deletion: from the body when there is one, and then from it alone, else from the query.
+ * The options of a deletion: from the body when there is one, otherwise from the query. `dryRun` is read from both: the deletion is
+ * a dry run when either of them asks for it (in 1.36 a body hides the query).
  * @param allowed `ignoreReadError`: the gate AllowUnsafeMalformedObjectDeletion; without it that option is as if it were not there
  * @throws ApiError 400 when they cannot be read, 422 when they are not valid
  */
 export function readDeleteOptions(sent: SentOptions, allowed: { readonly ignoreReadError: boolean }): DeleteOptions {
   const { query, body, mediaType } = sent;
   if (body.length === 0 && query.size === 0) return plainDelete;
-  const read = body.length > 0 ? decodeDeleteOptions(body, mediaType) : deleteOptionsOfQuery(query);
+  const read = body.length > 0 ? withQueryDryRun(decodeDeleteOptions(body, mediaType), query) : deleteOptionsOfQuery(query);
   return checkDeleteOptions(allowed.ignoreReadError ? read : { ...read, ignoreStoreReadErrorWithClusterBreakingPotential: false });
 }
 
@@ -120,6 +121,11 @@ function checkOptionsKind({ kind, apiVersion }: TypeMeta): void {
   throw badRequest(`no kind ${quoteGo(kind)} is registered for version ${quoteGo(version)} in scheme "pkg/runtime/scheme.go:111"`);
 }
 
+function withQueryDryRun(options: RawDeleteOptions, query: URLSearchParams): RawDeleteOptions {
+  const asked = dryRunOfQuery(query);
+  return asked.length === 0 ? options : { ...options, dryRun: [...(options.dryRun ?? []), ...asked] };
+}
+
 function deleteOptionsOfQuery(query: URLSearchParams): RawDeleteOptions {
   const grace = query.get("gracePeriodSeconds");
   const policy = query.get("propagationPolicy");
@@ -127,7 +133,7 @@ function deleteOptionsOfQuery(query: URLSearchParams): RawDeleteOptions {
   const ignore = readBoolean(query, "ignoreStoreReadErrorWithClusterBreakingPotential");
   const preconditions = preconditionsOfQuery(query);
   return {
-    dryRun: query.getAll("dryRun"),
+    dryRun: dryRunOfQuery(query),
     ...(grace !== null && { gracePeriodSeconds: parseInt64(grace) }),
     ...(preconditions !== undefined && { preconditions }),
     ...(policy !== null && { propagationPolicy: policy }),

@@ -39,11 +39,16 @@ const levels = ["", "Ignore", "Strict", "Warn"];
 function readCommon(query: URLSearchParams, errors: FieldErrors): WriteOptions {
   const fieldManager = query.get("fieldManager") ?? "";
   validateFieldManager(fieldManager, "fieldManager", errors);
-  const dryRun = query.getAll("dryRun");
+  const dryRun = dryRunOfQuery(query);
   validateDryRun(dryRun, errors);
   const level = query.get("fieldValidation") ?? "";
   if (!levels.includes(level)) errors.notSupported("fieldValidation", level, levels);
   return { dryRun: dryRun.length > 0, fieldManager, fieldValidation: (level || "Warn") as FieldValidation, force: false };
+}
+
+/** The values of the parameter `dryRun`. One without a value is as if it were absent (1.36 answers 422). */
+export function dryRunOfQuery(query: URLSearchParams): readonly string[] {
+  return query.getAll("dryRun").filter((value) => value !== "");
 }
 
 export function validateDryRun(values: readonly string[], errors: FieldErrors): void {

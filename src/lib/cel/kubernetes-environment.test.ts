@@ -32,6 +32,7 @@ function evaluate(text: string): { readonly value: unknown; readonly cost: numbe
 
 /** Each is true. */
 const truths: readonly string[] = [
+  "quantity('-1Mi').sign() == -1 && quantity('0').sign() == 0 && quantity('1m').sign() == sign(quantity('1m'))",
   "'tacocat'.charAt(3) == 'o' && 'tacocat'.charAt(7) == ''",
   "'©αT'.charAt(1) == 'α' && '😀b'.charAt(1) == 'b'",
   "'tacocat'.indexOf('') == 0 && 'tacocat'.indexOf('ac') == 1 && 'tacocat'.indexOf('none') == -1",

@@ -61,13 +61,13 @@ function integer({ quantity }: CelQuantity): Result {
 const [one, two] = [[quantityType], [quantityType, quantityType]];
 const withInt = [quantityType, intType];
 
+function sign({ quantity }: CelQuantity): number {
+  return Number(quantity.mantissa > 0n) - Number(quantity.mantissa < 0n);
+}
+
 const operations: readonly FunctionDeclaration[] = [
-  declare(
-    "sign",
-    overload("quantity_sign", one, intType, {
-      evaluate: ({ quantity }: CelQuantity) => Number(quantity.mantissa > 0n) - Number(quantity.mantissa < 0n),
-    }),
-  ),
+  // The documentation has `quantity("1").sign()`; in 1.36 only `sign(quantity("1"))` compiles.
+  declare("sign", overload("quantity_sign", one, intType, { evaluate: sign }), member("quantity_sign_member", one, intType, { evaluate: sign })),
   declare("isGreaterThan", member("quantity_is_greater_than", two, boolType, { evaluate: (a: CelQuantity, b: CelQuantity) => compare(a, b) > 0 })),
   declare("isLessThan", member("quantity_is_less_than", two, boolType, { evaluate: (a: CelQuantity, b: CelQuantity) => compare(a, b) < 0 })),
   declare("compareTo", member("quantity_compare_to", two, intType, { evaluate: compare })),
