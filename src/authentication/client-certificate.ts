@@ -22,7 +22,7 @@ export function clientCertificateAuthenticator({ authorities, uids, observe }: C
     if (peerCertificate === undefined) return undefined;
     observe?.(peerCertificate);
     if (!peerCertificate.isTrustedBy(authorities())) return "refused";
-    if (peerCertificate.commonName === "") return undefined; // As upstream: it says nothing of a user.
+    if (peerCertificate.commonName === "") return "refused"; // Upstream goes on to the anonymous user.
     let user = users.get(peerCertificate);
     if (user === undefined) {
       user = userOf(peerCertificate, uids);

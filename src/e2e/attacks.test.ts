@@ -9,7 +9,7 @@ import tls from "node:tls";
 import { decodeJwt, SignJWT, UnsecuredJWT } from "jose";
 import { startServer } from "../index.ts";
 import { field } from "../testing/kubeconfig-fields.ts";
-import { clientAuth, type OddAuthority, oddCertificate } from "../testing/odd-certificates.ts";
+import { clientAuth, type OddAuthority, type OddCertificate, oddCertificate } from "../testing/odd-certificates.ts";
 import { type Answer, type RawClient, rawClient } from "../testing/raw-client.ts";
 import { rawSocket } from "../testing/raw-socket.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
@@ -30,17 +30,22 @@ const publicPem = createPublicKey(ourKey).export({ type: "spki", format: "pem" }
 
 const authority = (name: string): Promise<OddAuthority> => oddCertificate({ subject: [{ CN: [name] }], authority: {} });
 const [clients, proxies, strangers] = [await authority("clients"), await authority("proxies"), await authority("clients")];
-const certificate = async (name: string, by: OddAuthority, ...groups: string[]): Promise<Caller> => {
-  const subject = [...groups.map((group) => ({ O: [group] })), { CN: [name] }];
+const subjectOf = async (subject: OddCertificate["subject"], by: OddAuthority): Promise<Caller> => {
   const { cert, key } = await oddCertificate({ subject, usages: [clientAuth] }, by);
   return { cert, key };
 };
-const [ann, proxy, otherProxy, impostor, fakeProxy] = await Promise.all([
+const certificate = (name: string, by: OddAuthority, ...groups: string[]): Promise<Caller> =>
+  subjectOf([...groups.map((group) => ({ O: [group] })), { CN: [name] }], by);
+const [ann, proxy, otherProxy, impostor, fakeProxy, withoutName, emptyName, emptyLastName, namelessProxy] = await Promise.all([
   certificate("ann", clients, "devs"),
   certificate("front-proxy", proxies),
   certificate("other-proxy", proxies),
   certificate("system:serviceaccount:default:gone", strangers, "system:masters"),
   certificate("front-proxy", clients),
+  subjectOf([{ O: ["system:masters"] }], clients),
+  certificate("", clients, "system:masters"),
+  subjectOf([{ CN: ["ann"] }, { O: ["system:masters"] }, { CN: [""] }], clients),
+  subjectOf([{ O: ["proxies"] }], proxies),
 ]);
 
 const headers = {
@@ -211,6 +216,17 @@ const rows: [what: string, caller: () => Caller, want: { username: string; group
     { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] },
   ],
 
+  ["a certificate without a common name", () => withoutName, 401],
+  ["a certificate with an empty common name", () => emptyName, 401],
+  ["a certificate whose last common name is empty", () => emptyLastName, 401],
+  [
+    "a certificate without a common name, and a good token",
+    () => ({ ...withoutName, ...bearer("static-token") }),
+    { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] },
+  ],
+  ["a certificate without a common name, and a wrong token", () => ({ ...withoutName, ...bearer("x") }), 401],
+  ["a certificate without a common name that impersonates", () => ({ ...withoutName, headers: [["impersonate-user", "root"]] }), 401],
+
   [
     "a proxy's headers by nobody",
     () => ({
@@ -260,6 +276,9 @@ const rows: [what: string, caller: () => Caller, want: { username: string; group
     401,
   ],
   ["a proxy that says nothing is nobody", () => proxy, 401],
+  ["a proxy's empty user", () => throughProxy(["x-remote-user", ""], ["x-remote-group", "system:masters"]), 401],
+  ["a proxy's empty user before another", () => throughProxy(["x-remote-user", ""], ["x-remote-user", "root"]), 401],
+  ["a proxy without a common name", () => ({ ...namelessProxy, headers: [["x-remote-user", "root"]] }), 401],
   ["a proxy's groups without a user", () => throughProxy(["x-remote-group", "system:masters"]), 401],
   [
     "a user in another case behind the proxy's",
@@ -317,6 +336,18 @@ const rows: [what: string, caller: () => Caller, want: { username: string; group
       headers: [
         ["impersonate-user", ""],
         ["impersonate-group", "system:masters"],
+      ],
+    }),
+    400,
+  ],
+  ["an empty Impersonate-User alone", () => ({ ...ann, headers: [["impersonate-user", ""]] }), 400],
+  [
+    "an empty Impersonate-User before another",
+    () => ({
+      ...ann,
+      headers: [
+        ["impersonate-user", ""],
+        ["impersonate-user", "root"],
       ],
     }),
     400,
@@ -496,6 +527,8 @@ const startRows: [what: string, csv: string, message: RegExp][] = [
   ["a token twice", "a,b,c\na,d,e\n", /^token file '.*' line 2: the token is that of line 1$/],
   ["a token twice, once quoted", 'a,b,c\n"a",d,e\n', /line 2: the token is that of line 1$/],
   ["an empty token", ",b,c\n", /line 1: the token is empty$/],
+  ["an empty user name", "a,,c\n", /line 1: the user name is empty$/],
+  ["an empty user name in quotes", 'a,"",c,system:masters\n', /line 1: the user name is empty$/],
   ["too few columns", "a,b\n", /line 1: must have at least 3 columns/],
   ["a quote that does not end", 'secret,"b,c\n', /line 1/],
   ["a quote within a field", 'a,b"b,c\n', /line 1/],

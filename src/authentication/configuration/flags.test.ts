@@ -7,7 +7,7 @@ import { authenticationSettings } from "./settings.ts";
 import { validateConfiguration } from "./validate.ts";
 
 const base = { issuerUrl: "https://idp.example.com", clientId: "c" };
-const claims = { sub: "s", email: "e@x", name: "n", roles: ["r"], hd: "h" };
+const claims = { sub: "s", email: "e@x", name: "n", roles: ["r"], hd: "h", empty: "", none: null };
 
 /** What a token of these claims is worth: the name and the groups, or why it is nothing. */
 const rows: [oidc: OidcOptions, want: string][] = [
@@ -21,8 +21,12 @@ const rows: [oidc: OidcOptions, want: string][] = [
   [{ groupsClaim: "roles" }, "https://idp.example.com#s [r]"],
   [{ groupsClaim: "roles", groupsPrefix: "g:" }, "https://idp.example.com#s [g:r]"],
   [{ groupsPrefix: "g:" }, "https://idp.example.com#s []"],
-  [{ groupsClaim: "none" }, "https://idp.example.com#s []"],
+  [{ groupsClaim: "absent" }, "https://idp.example.com#s []"],
   [{ requiredClaims: { hd: "h", name: "n" } }, "https://idp.example.com#s []"],
+  [{ usernameClaim: "empty", usernamePrefix: "-" }, 'oidc: username claim "empty" is empty'],
+  [{ usernameClaim: "empty", usernamePrefix: "p:" }, 'oidc: username claim "empty" is empty'],
+  [{ usernameClaim: "empty" }, 'oidc: username claim "empty" is empty'],
+  [{ usernameClaim: "none", usernamePrefix: "-" }, 'oidc: username claim "none" is empty'],
   [{ requiredClaims: { hd: "other" } }, "oidc: required claim hd value does not match. Got = h, want = other"],
 ];
 for (const [oidc, want] of rows) {

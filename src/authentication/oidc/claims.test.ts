@@ -42,6 +42,7 @@ const otherwise: readonly [what: RegExp, claims: RegExp, why: string][] = [
   [/claims\.(?:exists|filter)\(k/, /"sub"/, "a map's keys are what a macro goes over; upstream's goes over values"],
   [/claims\.all\(k/, /"x"/, "the same"],
   [/type\(claims\)/, /./, "a map's type is map"],
+  [/a claim$/, /"sub": (?:""|null)/, "an empty user name is an error"],
   [/split\(','\)$/, /./, "texts that a function made are a list of texts too"],
 ];
 

@@ -41,6 +41,8 @@ function usernameOf({ config, username }: CompiledAuthenticator, claims: Claims)
   const { claim, prefix = "" } = config.claimMappings.username;
   const name = textClaim(claims, claim, `oidc: parse username claims ${JSON.stringify(claim)}`);
   if (claim === "email") checkEmailVerified(claims);
+  // Upstream accepts it. With a prefix, all users without a name would share one.
+  if (name === "") throw new ClaimProblem(`oidc: username claim ${JSON.stringify(claim)} is empty`);
   return prefix + name;
 }
 

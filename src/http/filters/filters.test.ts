@@ -66,7 +66,7 @@ interface Caller {
 const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][] = [
   ["a certificate names the user and the groups", { certificate }, known],
   ["a certificate of another authority", { certificate: untrusted }, 401],
-  ["a certificate without a common name says nothing", { certificate: { ...certificate, commonName: "" } }, anonymous],
+  ["a certificate without a common name", { certificate: { ...certificate, commonName: "" } }, 401],
   ["a certificate of another authority, without a common name", { certificate: { ...untrusted, commonName: "" } }, 401],
   ["a certificate with a uid", { certificate: { ...certificate, uids: ["u"] } }, { ...known, uid: "u" }],
   ["a certificate with two uids", { certificate: { ...certificate, uids: ["u", "v"] } }, 401],

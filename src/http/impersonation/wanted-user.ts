@@ -11,11 +11,11 @@ const letterI = 0x69;
 /**
  * As the headers say, nothing added.
  * @returns undefined when nobody is wanted
- * @throws ApiError 400 for groups, a uid or extras without a user
+ * @throws ApiError 400 for an empty user name, and for groups, a uid or extras without a user
  */
 export function wantedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): UserInfo | undefined {
   if (!rawHeaders.some(mayBeMeant)) return undefined; // Every request comes by here.
-  let name = "";
+  let name: string | undefined;
   let uid = "";
   const groups: string[] = [];
   const extra = new Map<string, string[]>();
@@ -24,14 +24,15 @@ export function wantedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): UserIn
     if (!header.startsWith("impersonate-")) continue;
     const value = headerText(rawHeaders[at + 1] as string);
     // The first of several counts.
-    if (header === "impersonate-user") name ||= value;
+    if (header === "impersonate-user") name ??= value;
     else if (header === "impersonate-uid") uid ||= value;
     else if (header === "impersonate-group") groups.push(value);
     else if (header.startsWith(extraPrefix)) add(extra, headerKey(header.slice(extraPrefix.length)), value);
   }
-  const wanted = { name, uid, groups, extra };
-  if (name !== "") return wanted;
-  if (uid === "" && groups.length === 0 && extra.size === 0) return undefined;
+  const wanted = { name: name ?? "", uid, groups, extra };
+  if (wanted.name !== "") return wanted;
+  // Upstream serves a request whose Impersonate-User is empty with the rights of the caller.
+  if (name === undefined && uid === "" && groups.length === 0 && extra.size === 0) return undefined;
   throw badRequest(`requested ${goSyntax(wanted)} without impersonating a user name`);
 }
 
