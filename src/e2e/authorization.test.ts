@@ -24,9 +24,9 @@ after(async () => {
   await server.close();
 });
 
-async function grant(verbs: string[], resources: string[], namespace = "default"): Promise<void> {
+async function grant(verbs: string[], resources: string[], { namespace = "default", resourceNames = [] as string[] } = {}): Promise<void> {
   const name = `r${Math.random().toString(36).slice(2)}`;
-  const rules = [{ apiGroups: ["", "rbac.authorization.k8s.io", "authorization.k8s.io"], resources, verbs }];
+  const rules = [{ apiGroups: ["", "rbac.authorization.k8s.io", "authorization.k8s.io"], resources, verbs, resourceNames }];
   assert.equal(
     (await admin.send({ method: "POST", path: `${group}/namespaces/${namespace}/roles`, body: { metadata: { name }, rules } })).status,
     201,
@@ -60,6 +60,39 @@ test("nobody grants what he does not have", async () => {
     refused.body.message,
     'roles.rbac.authorization.k8s.io "more" is forbidden: user "ann" (groups=["dev" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}',
   );
+});
+
+test("a rule with resourceNames allows list and watch by the name, but no deletecollection", async () => {
+  const secrets = "/api/v1/namespaces/default/secrets";
+  await grant(["list", "watch", "deletecollection"], ["secrets"], { resourceNames: ["x"] });
+  const byName = "fieldSelector=metadata.name%3Dx";
+  assert.equal((await ann.send({ path: `${secrets}?${byName}` })).status, 200);
+  assert.equal((await ann.send({ path: `${secrets}?watch=1&timeoutSeconds=1&${byName}` })).status, 200);
+  for (const [method, path] of [
+    ["DELETE", `${secrets}?${byName}`],
+    ["GET", secrets],
+    ["GET", `${secrets}?limit=x&${byName}`],
+    ["GET", `/api/v1/watch/namespaces/default/secrets?${byName}`],
+  ] as const) {
+    const { status, body } = await ann.send({ method, path });
+    assert.deepEqual([status, body.details], [403, { kind: "secrets" }], `${method} ${path}`);
+  }
+  assert.equal((await ann.send({ path: `${secrets}?fieldSelector=metadata.name%3Dy` })).status, 403);
+});
+
+test("no write is served below /watch/, and nothing below /proxy/", async () => {
+  const writes = [
+    ["POST", "configmaps", 405],
+    ["DELETE", "configmaps/kube-root-ca.crt", 405],
+    ["POST", "pods/a/eviction", 405],
+    ["POST", "serviceaccounts/default/token", 405],
+  ] as const;
+  for (const [method, path, status] of writes) {
+    assert.equal((await admin.send({ method, path: `/api/v1/watch/namespaces/default/${path}`, body: {} })).status, status, path);
+  }
+  assert.equal((await admin.send({ path: "/api/v1/proxy/nodes/n" })).status, 404);
+  const refused = await ann.send({ method: "POST", path: "/api/v1/watch/namespaces/default/configmaps", body: {} });
+  assert.match(refused.body.message, /cannot watch resource "configmaps"/);
 });
 
 const mine = { namespace: "default", verb: "get", group: "rbac.authorization.k8s.io", resource: "roles" };

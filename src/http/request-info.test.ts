@@ -21,7 +21,24 @@ const rows: [string, string, string, string, string, string, string, string][] =
   ["HEAD", "/api/v1/nodes/n", "get", "/v1", "", "nodes", "", "n"],
   ["DELETE", "/apis/apps/v1/namespaces/x/deployments", "deletecollection", "apps/v1", "x", "deployments", "", ""],
   ["PATCH", "/apis/apps/v1/namespaces/x/deployments/d/scale", "patch", "apps/v1", "x", "deployments", "scale", "d"],
+  ["GET", "/api/v1/namespaces/other/pods/a/log?watch=1", "get", "/v1", "other", "pods", "log", "a"],
+  ["GET", "/api/v1/namespaces/x/services/s/proxy/a?watch=1", "get", "/v1", "x", "services", "proxy", "s"],
+  ["POST", "/api/v1/watch/namespaces/other/pods", "watch", "/v1", "other", "pods", "", ""],
+  ["DELETE", "/api/v1/watch/namespaces/other/pods/a", "watch", "/v1", "other", "pods", "", "a"],
+  ["GET", "/api/v1/proxy/namespaces/other/pods/a/b", "proxy", "/v1", "other", "pods", "", "a"],
+  // A name in a selector.
   ["GET", "/api/v1/pods?fieldSelector=metadata.name%3Da", "list", "/v1", "", "pods", "", "a"],
+  ["GET", "/api/v1/pods?watch=1&fieldSelector=metadata.name%3D%3Da", "watch", "/v1", "", "pods", "", "a"],
+  ["GET", "/api/v1/pods?fieldSelector=spec.nodeName%3Dn,metadata.name%3Da", "list", "/v1", "", "pods", "", "a"],
+  ["GET", "/api/v1/pods?fieldSelector=metadata.name%3Db,metadata.name%3Da", "list", "/v1", "", "pods", "", "a"],
+  ["GET", "/api/v1/pods?fieldSelector=metadata.name!%3Da", "list", "/v1", "", "pods", "", ""],
+  ["GET", "/api/v1/pods?fieldSelector=metadata.name%3Da%2Fb", "list", "/v1", "", "pods", "", ""],
+  ["GET", "/api/v1/pods?fieldSelector=metadata.name%3Da,b", "list", "/v1", "", "pods", "", ""],
+  ["GET", "/api/v1/pods?fieldSelector=metadata.name%3Da&limit=x", "list", "/v1", "", "pods", "", ""],
+  ["GET", "/api/v1/pods?fieldSelector=metadata.name%3Da&labelSelector=%3D", "list", "/v1", "", "pods", "", ""],
+  ["GET", "/api/v1/watch/pods?fieldSelector=metadata.name%3Da", "watch", "/v1", "", "pods", "", ""],
+  ["DELETE", "/api/v1/namespaces/other/pods?fieldSelector=metadata.name%3Da", "deletecollection", "/v1", "other", "pods", "", ""],
+  ["POST", "/api/v1/namespaces/other/pods?fieldSelector=metadata.name%3Da", "create", "/v1", "other", "pods", "", ""],
   [
     "GET",
     "/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Anode",
@@ -42,6 +59,21 @@ for (const [method, target, verb, groupVersion, namespace, resource, subresource
       [info.verb, `${info.group}/${info.version}`, info.namespace, info.resource, info.subresource, info.name],
       [verb, groupVersion, namespace, resource, subresource, name],
     );
+  });
+}
+
+// method, path, selectors that the authorizer sees
+const selecting: [string, string, string, string][] = [
+  ["GET", "/api/v1/pods", "a=b", "c=d"],
+  ["DELETE", "/api/v1/namespaces/other/pods", "a=b", "c=d"],
+  ["GET", "/api/v1/watch/pods", "", ""],
+  ["GET", "/api/v1/namespaces/other/pods/a", "", ""],
+  ["POST", "/api/v1/namespaces/other/pods", "", ""],
+];
+for (const [method, path, fieldSelector, labelSelector] of selecting) {
+  test(`selectors of ${method} ${path}`, () => {
+    const info = requestInfo(method, `${path}?fieldSelector=a%3Db&labelSelector=c%3Dd`);
+    assert.deepEqual([info.fieldSelector, info.labelSelector], [fieldSelector, labelSelector]);
   });
 }
 

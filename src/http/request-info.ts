@@ -1,5 +1,10 @@
 /** What a method and a path mean. Source: resource-api §4.1–4.3; the reading order of segments is upstream's request info resolver. */
 import { ApiError, badRequest } from "../api/errors.ts";
+import { pathSegmentNameProblems } from "../lib/names/names.ts";
+import { parseFieldSelector, requiresExactMatch } from "../lib/selectors/field.ts";
+import { parseLabelSelector } from "../lib/selectors/label.ts";
+import { SelectorError } from "../lib/selectors/selector-error.ts";
+import { parseListOptions } from "../registry/list-options.ts";
 import type { RequestInfo } from "./contract.ts";
 
 const verbOfMethod: Readonly<Record<string, string>> = { GET: "get", HEAD: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
@@ -23,23 +28,18 @@ export function requestInfo(method: string, target: string): RequestInfo {
   const rest = segments.slice(2 + groupLength);
   // What is proxied may have empty segments, a resource has none.
   const empty = segments.indexOf("");
-  if (empty >= 0 && empty < 5 + groupLength + (rest[0] === "watch" ? 1 : 0)) return nonResource(method, path, query);
-  let verb = verbOfMethod[method] ?? "";
-  if (rest[0] === "watch" && rest.length > 1) {
-    rest.shift();
-    if (verb === "get") verb = "watch";
-  }
+  const verbOfPath = (rest[0] === "watch" || rest[0] === "proxy") && rest.length > 1 ? rest.shift() : undefined;
+  if (empty >= 0 && empty < 5 + groupLength + (verbOfPath === undefined ? 0 : 1)) return nonResource(method, path, query);
   let namespace = "";
   if (rest[0] === "namespaces" && rest.length > 1) {
     namespace = rest[1] as string;
     if (rest.length > 2 && !notInNamespaces.has(rest[2] as string)) rest.splice(0, 2);
   }
-  const [resource = "", name = "", subresource = ""] = rest;
-  const fieldSelector = query.get("fieldSelector") ?? "";
-  if (verb === "get" && isWatch(query)) verb = "watch";
-  else if (verb === "get" && name === "") verb = "list";
-  else if (verb === "delete" && name === "") verb = "deletecollection";
-  const selects = verb === "list" || verb === "watch" || verb === "deletecollection";
+  const [resource = "", name = "", part = ""] = rest;
+  const subresource = verbOfPath === "proxy" ? "" : part;
+  const verb = verbOfPath ?? verbOf(method, { name, subresource, query });
+  const lists = verbOfPath === undefined && (verb === "list" || verb === "watch");
+  const selects = lists || verb === "deletecollection";
   return {
     isResourceRequest: true,
     path,
@@ -50,13 +50,20 @@ export function requestInfo(method: string, target: string): RequestInfo {
     namespace,
     resource,
     subresource,
-    // A selector for one name is authorized as that name.
-    name: name === "" && selects ? (selectedName(fieldSelector) ?? "") : name,
+    name: name === "" && lists ? selectedName(query) : name,
     parts: rest,
-    fieldSelector: selects ? fieldSelector : "",
+    fieldSelector: selects ? (query.get("fieldSelector") ?? "") : "",
     labelSelector: selects ? (query.get("labelSelector") ?? "") : "",
     query,
   };
+}
+
+function verbOf(method: string, { name, subresource, query }: { name: string; subresource: string; query: URLSearchParams }): string {
+  const verb = verbOfMethod[method] ?? "";
+  if (verb === "get" && subresource === "" && isWatch(query)) return "watch";
+  if (verb === "get" && name === "") return "list";
+  if (verb === "delete" && name === "") return "deletecollection";
+  return verb;
 }
 
 const longSubresources = new Set(["attach", "exec", "log", "portforward", "proxy"]);
@@ -101,9 +108,21 @@ function isWatch(query: URLSearchParams): boolean {
   return value !== null && value !== "0" && value.toLowerCase() !== "false";
 }
 
-/** The name that `metadata.name=x` asks for, when it is plain. */
-function selectedName(fieldSelector: string): string | undefined {
-  return /^(?:.*,)?metadata\.name==?([^,=!\\]+)(?:,.*)?$/.exec(fieldSelector)?.[1];
+/**
+ * The name that a list or a watch is authorized for: that of `metadata.name=x`, provided that the whole query can be read. A deletecollection has none,
+ * so that `resourceNames` cannot allow it. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/request/requestinfo.go.
+ */
+function selectedName(query: URLSearchParams): string {
+  if (!(query.get("fieldSelector") ?? "").includes("metadata.name")) return "";
+  try {
+    const { fieldSelector, labelSelector } = parseListOptions(query);
+    parseLabelSelector(labelSelector);
+    const name = requiresExactMatch(parseFieldSelector(fieldSelector), "metadata.name") ?? "";
+    return pathSegmentNameProblems(name).length === 0 ? name : "";
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof SelectorError) return ""; // The endpoint reports it.
+    throw error;
+  }
 }
 
 function unescapePath(path: string): string {

@@ -28,9 +28,11 @@ export function serveResource(context: RequestContext, registry: RegistryContext
     throw resourceNotServed();
   }
   context.resolved = resolved;
-  const special = endpoints.subresources[`${info.group}/${info.resource}/${info.subresource}`];
+  if (info.verb === "proxy") throw resourceNotServed();
+  const special = info.verb === "watch" ? undefined : endpoints.subresources[`${info.group}/${info.resource}/${info.subresource}`];
   checkPath(context, resolved);
   if (exchange.method === "HEAD" || exchange.method === "OPTIONS") throw methodNotAllowed();
+  if (info.verb === "watch" && exchange.method !== "GET") throw methodNotAllowed(); // Below `/watch/` every method is authorized as a watch.
   checkName(info.parts[1]);
   const endpoint = special ?? endpointOf(context, resolved, endpoints);
   const deprecation = deprecationWarning(resolved, info.subresource);
