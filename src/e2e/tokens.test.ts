@@ -118,6 +118,26 @@ test("a token request is answered with a token", async () => {
   });
 });
 
+const managed: [what: string, body: object, query: string, manager: string, fieldsV1: object][] = [
+  ["what the client leaves open is the client's", {}, "", "unknown", { "f:spec": { "f:expirationSeconds": {} } }],
+  [
+    "a named manager",
+    { metadata: { labels: { a: "b" }, managedFields: [{}] }, spec: { audiences: ["a"] } },
+    "?fieldManager=m",
+    "m",
+    { "f:metadata": { "f:labels": { ".": {}, "f:a": {} } }, "f:spec": { "f:audiences": {}, "f:expirationSeconds": {} } },
+  ],
+  ["a status", { spec: {}, status: { token: "x" } }, "", "unknown", { "f:spec": { "f:expirationSeconds": {} }, "f:status": { "f:token": {} } }],
+];
+test("the answer to a token request says who manages its fields", async () => {
+  await account("managed");
+  for (const [what, body, query, manager, fieldsV1] of managed) {
+    const { time, ...entry } = (await created(`${core}/serviceaccounts/managed/token${query}`, body)).metadata.managedFields[0];
+    const apiVersion = "authentication.k8s.io/v1";
+    assert.deepEqual(entry, { manager, operation: "Update", apiVersion, fieldsType: "FieldsV1", fieldsV1, subresource: "token" }, what);
+  }
+});
+
 test("tokens of pods, nodes and secrets tell what they are bound to, and end with it", async () => {
   await account("bound");
   const node = await created("/api/v1/nodes", { metadata: { name: "n1" } });

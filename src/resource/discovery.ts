@@ -45,17 +45,17 @@ export function apiVersions(group: ServedGroup | undefined, addresses: ServerAdd
 
 /** `/apis` */
 export function apiGroupList(groups: readonly ServedGroup[], addresses: ServerAddresses): object {
-  return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map((group) => groupBody(group, addresses)) };
+  return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map((group) => ({ ...groupBody(group), serverAddressByClientCIDRs: addresses })) };
 }
 
 /** `/apis/{group}` */
-export function apiGroup(group: ServedGroup, addresses: ServerAddresses): object {
-  return { kind: "APIGroup", apiVersion: "v1", ...groupBody(group, addresses) };
+export function apiGroup(group: ServedGroup): object {
+  return { kind: "APIGroup", apiVersion: "v1", ...groupBody(group) };
 }
 
-function groupBody({ group, versions }: ServedGroup, addresses: ServerAddresses): object {
+function groupBody({ group, versions }: ServedGroup): object {
   const named = versions.map(({ version }) => ({ groupVersion: `${group}/${version}`, version }));
-  return { name: group, versions: named, preferredVersion: named[0], serverAddressByClientCIDRs: addresses };
+  return { name: group, versions: named, preferredVersion: named[0] };
 }
 
 /** `/api/v1` (which, as upstream, names no apiVersion) and `/apis/{group}/{version}` */

@@ -25,7 +25,9 @@ const expirationDefault = 3600n;
 const expirationMin = 600;
 
 export interface TokenRequestAction {
-  /** Fills in what the request leaves open, and checks it. @throws ApiError 404, 409, 422 */
+  /** Sets the defaults of the kind, which belong to the client that leaves them open. */
+  setDefaults(sent: KubeObject): void;
+  /** Fills in what depends on the account and the server, and checks the request. @throws ApiError 404, 409, 422 */
   prepare(registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<void>;
   /** @returns the request with the token. @throws ApiError 400, 404, 409 */
   issue(registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<KubeObject>;
@@ -33,6 +35,10 @@ export interface TokenRequestAction {
 
 export function tokenRequests(options: TokenRequestOptions): TokenRequestAction {
   return {
+    setDefaults(sent) {
+      sent.spec ??= {};
+      sent.spec.expirationSeconds ??= Number(expirationDefault);
+    },
     async prepare(registry, request, sent) {
       const { namespace, name } = request;
       checkPlace(sent, namespace, name);
@@ -40,9 +46,7 @@ export function tokenRequests(options: TokenRequestOptions): TokenRequestAction 
       const { uid } = await get(registry, "serviceaccounts", namespace, name);
       checkUid(registry, request, metadata.uid ?? "", uid);
       Object.assign(metadata, { name, namespace, uid, creationTimestamp: formatTime(registry.clock.now()) });
-      sent.spec ??= {};
       if ((sent.spec.audiences ?? []).length === 0) sent.spec.audiences = [...options.apiAudiences];
-      sent.spec.expirationSeconds ??= Number(expirationDefault);
       checkExpiration(sent.spec.expirationSeconds);
     },
     issue: (registry, request, sent) => issue(options, registry, request, sent),

@@ -126,7 +126,26 @@ const rows: [what: string, write: (cluster: Cluster) => Promise<void>, refusal?:
   [
     "a binding of what is not there",
     ({ make }) => make(ann, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("Role", "gone"), subjects: [] }),
-    'role.rbac.authorization.k8s.io "gone" not found',
+    'rolebindings.rbac.authorization.k8s.io "gone" not found',
+  ],
+  [
+    "a binding of a role of the cluster that does not exist",
+    ({ make }) => make(ann, "clusterrolebindings", "", { metadata: { name: "b" }, roleRef: to("ClusterRole", "gone"), subjects: [] }),
+    'clusterrolebindings.rbac.authorization.k8s.io "gone" not found',
+  ],
+  [
+    "a binding of the cluster to a role of a namespace",
+    ({ make }) => make(ann, "clusterrolebindings", "", { metadata: { name: "b" }, roleRef: to("Role", "gone"), subjects: [] }),
+    "Namespace parameter required.",
+  ],
+  [
+    "a role of more, while a role that is bound to her does not exist",
+    async ({ make }) => {
+      const subjects = [{ kind: "User", name: "ann", apiGroup: group }];
+      await make(root, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("ClusterRole", "gone"), subjects });
+      await make(ann, "roles", "n", { metadata: { name: "r" }, rules: [writePods] });
+    },
+    `roles.rbac.authorization.k8s.io "r" is forbidden: ${holdsNot(create1)}; resolution errors: [roles.rbac.authorization.k8s.io "gone" not found]`,
   ],
   [
     "a role of more, when she may escalate",

@@ -1,6 +1,6 @@
-/** Nobody grants what he does not have. Source: access-control §5.3.9; upstream's policy-based storage of roles and bindings. */
+/** A user cannot grant permissions that the user does not have. Source: k8s.io/kubernetes@v1.36.0/pkg/registry/rbac/{role,rolebinding}/policybased. */
 import type { AdmissionAttributes, AdmissionPlugin } from "../../admission/contract.ts";
-import { ApiError, forbidden, notFound } from "../../api/errors.ts";
+import { ApiError, badRequest, forbidden, notFound } from "../../api/errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { UserInfo } from "../../api/user.ts";
 import { quoteGo, quoteGoList } from "../../lib/json/quote.ts";
@@ -47,10 +47,10 @@ async function checkRole(policy: Policy, authorize: Authorizer, attributes: Admi
   const { resource } = attributes.target.resource.definition;
   if (await may(authorize, user, "escalate", { resource, namespace, name: attributes.operation === "CREATE" ? "" : attributes.name })) return;
   const { name, rules } = roleOf(object);
-  const missing = whyNot(policy, user, namespace, rules);
+  const missing = whyNot(policy, attributes, rules);
   if (missing !== undefined) throw forbidden({ group, resource }, name, missing);
   if (!aggregates(object) && !aggregates(attributes.oldObject)) return;
-  if (whyNot(policy, user, namespace, everything) === undefined) return;
+  if (whyNot(policy, attributes, everything) === undefined) return;
   throw forbidden({ group, resource }, name, "must have cluster-admin privileges to use the aggregationRule");
 }
 
@@ -59,18 +59,20 @@ function aggregates(object: KubeObject | undefined): boolean {
 }
 
 async function checkBinding(policy: Policy, authorize: Authorizer, attributes: AdmissionAttributes, object: KubeObject): Promise<void> {
-  const { user, namespace } = attributes;
-  const { resource } = attributes.target.resource.definition;
+  const { user, namespace, target } = attributes;
+  const { resource } = target.resource.definition;
   const binding = { ...bindingOf(object), namespace };
   const { kind, name } = binding.roleRef;
   const roles = kind === "Role" ? "roles" : "clusterroles";
   if ((kind === "Role" || kind === "ClusterRole") && (await may(authorize, user, "bind", { resource: roles, namespace, name }))) return;
   const role = boundRole(policy, binding);
   if (typeof role === "string") {
-    if (kind === "Role" || kind === "ClusterRole") throw notFound({ group, resource: kind.toLowerCase() }, name);
+    if (kind === "Role" && namespace === "") throw badRequest("Namespace parameter required.");
+    // Upstream reads the role in the context of this request, whose resource the error names.
+    if (kind === "Role" || kind === "ClusterRole") throw notFound({ group, resource }, name);
     throw new ApiError({ code: 500, message: role });
   }
-  const missing = whyNot(policy, user, namespace, role.rules);
+  const missing = whyNot(policy, attributes, role.rules);
   if (missing !== undefined) throw forbidden({ group, resource }, binding.name, missing);
 }
 
@@ -86,8 +88,8 @@ async function may(authorize: Authorizer, user: UserInfo, verb: string, action: 
 }
 
 /** @returns undefined when the user has all that the rules grant */
-function whyNot(policy: Policy, user: UserInfo, namespace: string, rules: readonly PolicyRule[]): string | undefined {
-  const owned = rulesFor(policy, user, namespace);
+function whyNot(policy: Policy, { user, namespace, target }: AdmissionAttributes, rules: readonly PolicyRule[]): string | undefined {
+  const owned = rulesFor(policy, user, namespace, target.resource.definition.resource);
   const missing = uncovered(owned.rules, rules);
   if (missing.length === 0) return undefined;
   const who = `user ${quoteGo(user.name)} (groups=${quoteGoList(user.groups)})`;

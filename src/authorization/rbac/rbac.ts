@@ -18,26 +18,29 @@ export function rbacAuthorizer(policy: Policy): Authorizer {
   };
 }
 
-/** All rules that are bound to the user, and what stood in the way of finding more. */
-export function rulesFor(policy: Policy, user: UserInfo, namespace: string): { rules: PolicyRule[]; problems: string[] } {
+/** All rules that are bound to the user, and why there are not more. @param missingAs as in {@link boundRole} */
+export function rulesFor(policy: Policy, user: UserInfo, namespace: string, missingAs?: string): { rules: PolicyRule[]; problems: string[] } {
   const rules: PolicyRule[] = [];
   const problems = new Set<string>();
   const seen = new Set<Binding>();
   for (const { binding } of policy.grants(user, namespace)) {
     if (seen.has(binding)) continue;
     seen.add(binding);
-    const role = boundRole(policy, binding);
+    const role = boundRole(policy, binding, missingAs);
     if (typeof role === "string") problems.add(role);
     else rules.push(...role.rules);
   }
   return { rules, problems: [...problems] };
 }
 
-/** @returns why there is none, in upstream's words */
-export function boundRole(policy: Policy, { roleRef, namespace }: Binding): Role | string {
+/**
+ * @param missingAs the resource that the message about a missing role names; the kind of the role by default
+ * @returns the reason in upstream's words where there is no such role
+ */
+export function boundRole(policy: Policy, { roleRef, namespace }: Binding, missingAs?: string): Role | string {
   const { kind, name } = roleRef;
   if (kind !== "Role" && kind !== "ClusterRole") return `unsupported role reference kind: ${quoteGo(kind)}`;
-  const resource = kind === "Role" ? "role" : "clusterrole";
+  const resource = missingAs ?? kind.toLowerCase();
   return policy.role(kind === "Role" ? namespace : "", name) ?? `${resource}.rbac.authorization.k8s.io ${quoteGo(name)} not found`;
 }
 

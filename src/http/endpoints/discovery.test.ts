@@ -48,7 +48,6 @@ const rows: [path: string, pick: (body: never) => unknown, want: unknown][] = [
       name: "coordination.k8s.io",
       versions: [{ groupVersion: "coordination.k8s.io/v1", version: "v1" }],
       preferredVersion: { groupVersion: "coordination.k8s.io/v1", version: "v1" },
-      serverAddressByClientCIDRs,
     },
   ],
   ["/api/v1", ({ kind, apiVersion, groupVersion }) => [kind, apiVersion, groupVersion], ["APIResourceList", undefined, "v1"]],

@@ -124,7 +124,7 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
       if (version !== undefined) return answer(context, `/apis/${group}/${version}`, () => (group === "" ? undefined : resources(group, version)));
       answer(context, `/apis/${group}`, () => {
         const found = find(group);
-        return found && apiGroup(found, addresses());
+        return found && apiGroup(found);
       });
     },
   };

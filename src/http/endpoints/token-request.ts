@@ -5,6 +5,7 @@ import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { createAttributes } from "../../registry/create.ts";
 import { decodeBody, type ExpectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
+import { trackAnswer } from "../../registry/managed-fields/track.ts";
 import { readWriteOptions } from "../../registry/options.ts";
 import { checkNamespace } from "../../registry/preconditions.ts";
 import type { Resolved } from "../../resource/contract.ts";
@@ -15,6 +16,7 @@ import type { Endpoint } from "../serve-resource.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
 
 export interface TokenRequests {
+  setDefaults(sent: KubeObject): void;
   prepare(registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<void>;
   issue(registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<KubeObject>;
 }
@@ -31,6 +33,8 @@ export function tokenRequestEndpoint(tokens: TokenRequests): Endpoint {
     const expected = tokenRequestKind(context.resolved as Resolved);
     const sent = decodeBody(bytes, expected, decodeOptions(context, registry, options));
     checkNamespace(sent, request.namespace);
+    tokens.setDefaults(sent);
+    trackAnswer(registry, request, sent, { apiVersion: formatGroupVersion(expected.group, expected.version), schema: expected.schema });
     const attributes = createAttributes(request, sent);
     await registry.admission.mutate(attributes);
     await tokens.prepare(registry, request, sent);

@@ -99,6 +99,17 @@ export function trackScale(registry: RegistryContext, request: WriteRequest, nex
 }
 
 /**
+ * Sets `metadata.managedFields` of an object that a POST to a subresource answers with and that is not stored (TokenRequest).
+ * @param sent as decoded and defaulted; the managed fields in it do not count
+ * @param of the version and schema of its kind, which is not the resource's
+ */
+export function trackAnswer(registry: RegistryContext, request: WriteRequest, sent: KubeObject, of: { apiVersion: string; schema: Struct }): void {
+  setEntries(sent, undefined);
+  const changes = compare({}, sent, of.schema);
+  setEntries(sent, ownUpdate([], writerOf(request, of.apiVersion), changes, of.schema, formatTime(registry.clock.now())));
+}
+
+/**
  * What validation does not look at, or lets pass, may be of another type than its schema says: a status that is put back, a list where bytes should be.
  * Upstream cannot say who manages such an object, and forgets all managers.
  */
