@@ -1,10 +1,14 @@
 /** What scripts send to a kube-apiserver, and what it answers, by the certificate of a kubeconfig. */
+import type { IncomingHttpHeaders } from "node:http";
 import { Agent, request } from "node:https";
 
 export interface ServerAnswer {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   /** The Warning headers, joined. */
   readonly warnings: string;
+  readonly text: string;
+  /** The text as JSON. @throws SyntaxError where it is none */
   readonly body: unknown;
 }
 
@@ -25,8 +29,16 @@ export function openServerClient(kubeconfig: string): Send {
         const pieces: Buffer[] = [];
         answer.on("data", (piece: Buffer) => pieces.push(piece));
         answer.on("end", () => {
-          const warnings = [answer.headers.warning ?? []].flat().join(", ");
-          resolve({ status: answer.statusCode ?? 0, warnings, body: JSON.parse(Buffer.concat(pieces).toString()) });
+          const text = Buffer.concat(pieces).toString();
+          resolve({
+            status: answer.statusCode ?? 0,
+            headers: answer.headers,
+            warnings: [answer.headers.warning ?? []].flat().join(", "),
+            text,
+            get body() {
+              return JSON.parse(text);
+            },
+          });
         });
       });
       sent.on("error", reject);

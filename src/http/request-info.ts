@@ -26,15 +26,15 @@ export function requestInfo(method: string, target: string): RequestInfo {
   const groupLength = prefix === "api" ? 0 : 1;
   if ((prefix !== "api" && prefix !== "apis") || segments.length < 3 + groupLength) return nonResource(method, path, query);
   const rest = segments.slice(2 + groupLength);
-  // What is proxied may have empty segments, a resource has none.
-  const empty = segments.indexOf("");
   const verbOfPath = (rest[0] === "watch" || rest[0] === "proxy") && rest.length > 1 ? rest.shift() : undefined;
-  if (empty >= 0 && empty < 5 + groupLength + (verbOfPath === undefined ? 0 : 1)) return nonResource(method, path, query);
   let namespace = "";
   if (rest[0] === "namespaces" && rest.length > 1) {
     namespace = rest[1] as string;
     if (rest.length > 2 && !notInNamespaces.has(rest[2] as string)) rest.splice(0, 2);
   }
+  // A name may be empty, and what is proxied; nothing that leads to the resource.
+  const empty = segments.indexOf("");
+  if (empty >= 0 && empty <= segments.length - rest.length) return nonResource(method, path, query);
   const [resource = "", name = "", part = ""] = rest;
   const subresource = verbOfPath === "proxy" ? "" : part;
   const verb = verbOfPath ?? verbOf(method, { name, subresource, query });

@@ -1,11 +1,11 @@
 /** From a resource path to the endpoint of its verb. */
-import { badRequest, methodNotAllowed, notFound, resourceNotServed } from "../api/errors.ts";
-import type { RequestAudit } from "../audit/contract.ts";
+import { badRequest, methodNotAllowed, resourceNotServed } from "../api/errors.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Resolved, SubresourceDefinition } from "../resource/contract.ts";
 import { isBuiltinGroup } from "../resource/discovery.ts";
 import type { RequestContext } from "./contract.ts";
+import { checkObjectName, customEndpoint, isInScope } from "./custom-paths.ts";
 import { deprecationWarning } from "./deprecation.ts";
 import { negotiate } from "./representation/negotiate.ts";
 import { pathNotFound } from "./respond.ts";
@@ -20,14 +20,20 @@ export interface ResourceEndpoints {
 }
 
 export function serveResource(context: RequestContext, registry: RegistryContext, endpoints: ResourceEndpoints): void | Promise<void> {
-  const { info, exchange } = context;
+  const { info } = context;
   const resolved = registry.catalog.find(info.group, info.version, info.resource);
   if (resolved === undefined || !resolved.version.served) {
-    if (!servesVersion(registry, info.group, info.version) && !isBuiltinGroup(registry.catalog.definitions(), info.group))
-      return pathNotFound(context);
+    if (!isBuiltinGroup(registry.catalog.definitions(), info.group)) return pathNotFound(context);
     throw resourceNotServed();
   }
+  const { custom } = resolved.resource.definition;
+  if (custom && !isInScope(info, resolved)) return pathNotFound(context);
   context.resolved = resolved;
+  return custom ? serveCustom(context, resolved, registry, endpoints) : serveBuiltin(context, resolved, registry, endpoints);
+}
+
+function serveBuiltin(context: RequestContext, resolved: Resolved, registry: RegistryContext, endpoints: ResourceEndpoints): void | Promise<void> {
+  const { info, exchange } = context;
   if (info.verb === "proxy") throw resourceNotServed();
   const special = info.verb === "watch" ? undefined : endpoints.subresources[`${info.group}/${info.resource}/${info.subresource}`];
   checkPath(context, resolved);
@@ -35,12 +41,20 @@ export function serveResource(context: RequestContext, registry: RegistryContext
   if (info.verb === "watch" && exchange.method !== "GET") throw methodNotAllowed(); // Below `/watch/` every method is authorized as a watch.
   checkName(info.parts[1]);
   const endpoint = special ?? endpointOf(context, resolved, endpoints);
-  const deprecation = deprecationWarning(resolved, info.subresource);
-  if (deprecation !== undefined) {
-    context.warnings.push(deprecation);
-    if (context.audit !== undefined) auditDeprecation(context.audit, resolved);
-  }
+  warnOfDeprecation(context, resolved);
+  auditDeprecation(context, resolved);
   context.representation = negotiate(context, special === undefined ? undefined : withoutTables);
+  return endpoint(context, registry);
+}
+
+/** Every answer of a deprecated version carries its warning, errors included. */
+function serveCustom(context: RequestContext, resolved: Resolved, registry: RegistryContext, { verbs }: ResourceEndpoints): void | Promise<void> {
+  warnOfDeprecation(context, resolved);
+  const endpoint = customEndpoint(context, resolved, verbs);
+  auditDeprecation(context, resolved);
+  if (context.info.verb === "update") checkObjectName(context);
+  if (context.info.verb !== "create") checkName(context.info.parts[1]);
+  context.representation = negotiate(context, undefined);
   return endpoint(context, registry);
 }
 
@@ -55,16 +69,17 @@ function endpointOf(context: RequestContext, resolved: Resolved, { verbs }: Reso
   return endpoint;
 }
 
-function auditDeprecation(audit: RequestAudit, { version }: Resolved): void {
-  audit.annotate("k8s.io/deprecated", "true");
-  const release = version.deprecated !== undefined && "removedIn" in version.deprecated ? version.deprecated.removedIn : undefined;
-  if (release !== undefined) audit.annotate("k8s.io/removed-release", release);
+function warnOfDeprecation(context: RequestContext, resolved: Resolved): void {
+  const warning = deprecationWarning(resolved, context.info.subresource);
+  if (warning !== undefined) context.warnings.push(warning);
 }
 
-function servesVersion(registry: RegistryContext, group: string, version: string): boolean {
-  return registry.catalog
-    .definitions()
-    .some((definition) => definition.group === group && definition.versions.some((one) => one.version === version && one.served));
+function auditDeprecation({ audit, info }: RequestContext, resolved: Resolved): void {
+  const { deprecated } = resolved.version;
+  if (audit === undefined || deprecationWarning(resolved, info.subresource) === undefined) return;
+  audit.annotate("k8s.io/deprecated", "true");
+  if (deprecated !== undefined && "removedIn" in deprecated && deprecated.removedIn !== undefined)
+    audit.annotate("k8s.io/removed-release", deprecated.removedIn);
 }
 
 /** Refuses paths that have a resource in them and still name nothing. */
@@ -75,8 +90,8 @@ function checkPath({ info }: RequestContext, { resource, version }: Resolved): v
   if (!namespaced && info.namespace !== "" && !isNamespace) throw resourceNotServed();
   if (namespaced && info.namespace === "" && name !== undefined) throw resourceNotServed();
   if (info.subresource === "") return;
+  if (name === "") throw resourceNotServed();
   const subresource = version.subresources.find((one) => one.name === info.subresource);
-  if (subresource === undefined && resource.definition.custom) throw notFound(resource.definition, info.name);
   if (subresource === undefined || (info.parts.length > 3 && info.subresource !== "proxy")) throw resourceNotServed();
 }
 

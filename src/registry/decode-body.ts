@@ -45,6 +45,8 @@ export interface DecodeOptions {
   readonly warnings: string[];
   /** Is told of the object; `again` makes another one, which may be changed. */
   readonly decoded?: (object: KubeObject, expected: ExpectedKind, again: () => KubeObject) => void;
+  /** Compares the object's name and namespace with those of the path, before the kind of a custom resource is validated. @throws ApiError 400 */
+  readonly checkNames?: (object: KubeObject) => void;
 }
 
 export function expectedKind({ resource, version }: Resolved): ExpectedKind {
@@ -65,36 +67,64 @@ export function expectedSubresourceKind({ resource, version }: Resolved, subreso
  * @throws ApiError 400 with upstream's texts
  */
 export function decodeBody(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): KubeObject {
-  const object = decodeBytes(bytes, expected, options);
-  options.decoded?.(object, expected, () => decodeBytes(bytes, expected, { ...options, warnings: [] }));
+  const { kind, object } = decodeBytes(bytes, expected, options);
+  options.decoded?.(object, expected, () => decodeBytes(bytes, expected, { ...options, warnings: [] }).object);
+  options.checkNames?.(object);
+  checkCustomKind(kind, object, expected);
   return object;
 }
 
-function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): KubeObject {
-  if (isProtobuf(options.mediaType)) return decodeProtobufBody(bytes, expected, options.catalog);
+interface DecodedBody {
+  /** As the body names it. */
+  readonly kind: string;
+  readonly object: KubeObject;
+}
+
+function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): DecodedBody {
+  if (isProtobuf(options.mediaType)) return { kind: expected.kind, object: decodeProtobufBody(bytes, expected, options.catalog) };
   if (options.mediaType === cborType) return decodeCborBody(bytes, expected, options);
-  const { kind, version, document, strictErrors } = readKind(bytes, expected, options);
+  const { named, document, strictErrors } = readKind(bytes, expected, options);
+  const { kind, version } = named;
   const cannot = (why: string, as = expected.kind): Error =>
     badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${as}: ${why}`);
-  if (document.value === null) return { metadata: {} };
+  if (document.value === null) return { kind, object: { metadata: {} } };
   let decoded: Decoded;
   try {
-    decoded = decodeDocument(document, expected.schema);
+    decoded = decodeDocument(document, schemaOf(named, expected, options.catalog));
   } catch (error) {
     if (!(error instanceof DecodeError) && !(error instanceof JsonSyntaxError)) throw error;
     checkEachKind(bytes, document, expected);
     throw cannot(error.message);
   }
-  if (expected.schema.custom !== undefined && kind !== expected.kind) decoded.problems = decoded.problems.filter(isToldOfAny);
+  if (isOfNoSchema(named, expected)) decoded.problems = decoded.problems.filter(isToldOfAny);
   if (expected.schema.custom !== undefined && decoded.problems.some(isTypeRepetition)) checkEachKind(bytes, document, expected);
   if (options.fieldValidation === "Strict") {
     // What is wrong with the YAML is one error, of several lines, and a warning each.
     const problems = strictErrors.length === 0 ? decoded.problems : [strictYamlError(strictErrors), ...decoded.problems];
     if (problems.length > 0) throw cannot(strictError(problems), expected.schema.custom && kind);
   } else if (options.fieldValidation === "Warn") options.warnings.push(...strictErrors, ...decoded.problems);
-  const object = withMetadata(decoded.object);
-  checkCustomKind(kind, object, expected);
-  return object;
+  checkCustomVersion(named, expected);
+  return { kind, object: withMetadata(decoded.object) };
+}
+
+/** Upstream prunes a custom resource as the version that it names, and compares that with the request's afterwards. */
+function schemaOf({ group, version }: NamedKind, expected: ExpectedKind, catalog: Catalog): Struct {
+  const { custom } = expected.schema;
+  if (custom === undefined || (group === expected.group && version === expected.version)) return expected.schema;
+  const other = group === expected.group ? catalog.findKind(group, version, expected.kind) : undefined;
+  return other?.version.schema ?? custom.metadataOnly;
+}
+
+/** Whether upstream finds no schema for what a body names, and prunes nothing but its metadata. */
+function isOfNoSchema({ group, kind }: NamedKind, expected: ExpectedKind): boolean {
+  return expected.schema.custom !== undefined && (kind !== expected.kind || group !== expected.group);
+}
+
+/** @throws ApiError 400 for a custom resource at another version than the request's */
+function checkCustomVersion({ group, version }: NamedKind, expected: ExpectedKind): void {
+  if (expected.schema.custom === undefined || (group === expected.group && version === expected.version)) return;
+  const wanted = formatGroupVersion(expected.group, expected.version);
+  throw badRequest(`the API version in the data (${formatGroupVersion(group, version)}) does not match the expected API version (${wanted})`);
 }
 
 const isTypeRepetition = (problem: string): boolean => problem === 'duplicate field "kind"' || problem === 'duplicate field "apiVersion"';
@@ -116,15 +146,17 @@ function decodeProtobufBody(bytes: Buffer, expected: ExpectedKind, catalog: Cata
 }
 
 /** Keys that are set twice are refused whatever field validation says. */
-function decodeCborBody(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): KubeObject {
-  const { kind, version } = readCborKind(bytes, expected, options.catalog);
+function decodeCborBody(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): DecodedBody {
+  const named = readCborKind(bytes, expected, options.catalog);
+  const { kind, version } = named;
   const cannot = (why: string): Error => badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${expected.kind}: ${why}`);
   try {
-    const { object, problems } = readCbor(bytes, expected.schema, options.fieldValidation !== "Ignore");
+    const read = readCbor(bytes, schemaOf(named, expected, options.catalog), options.fieldValidation !== "Ignore");
+    const problems = isOfNoSchema(named, expected) ? read.problems.filter(isToldOfAny) : read.problems;
     if (options.fieldValidation === "Strict" && problems.length > 0) throw cannot(strictError(problems));
     if (options.fieldValidation === "Warn") options.warnings.push(...problems);
-    checkCustomKind(kind, withMetadata(object), expected);
-    return object as KubeObject;
+    checkCustomVersion(named, expected);
+    return { kind, object: withMetadata(read.object) };
   } catch (error) {
     if (error instanceof CborError || error instanceof DecodeError) throw cannot(error.message);
     throw error;
@@ -176,8 +208,7 @@ export function withMetadata(object: Record<string, unknown>): KubeObject {
 function readKind(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions) {
   try {
     const body = readText(bytes, options.mediaType);
-    const { kind, version } = nameOf(bytes, body, expected, options);
-    return { kind, version, document: body.document, strictErrors: body.strictErrors };
+    return { named: nameOf(bytes, body, expected, options), document: body.document, strictErrors: body.strictErrors };
   } catch (error) {
     if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError)) throw error;
     throw unrecognized(expected.kind, error.message === missingKind ? `${missingKind} in '${bytes}'` : error.message, bytes);
@@ -227,7 +258,7 @@ function checkEachKind(bytes: Buffer, { repeated }: Document, { kind }: Expected
  * @throws TypeMetaProblem; ApiError 400 when it cannot stand for that
  */
 function namedKind({ apiVersion, kind: given }: TypeMeta, expected: ExpectedKind, catalog: Catalog, document?: Document): NamedKind {
-  if (expected.schema.custom !== undefined) return namedCustomKind({ apiVersion, kind: given }, expected);
+  if (expected.schema.custom !== undefined) return namedCustomKind({ apiVersion, kind: given });
   const named = apiVersion === "" ? expected : withVersion(parseGroupVersion(apiVersion), expected);
   if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${apiVersion}`);
   const kind = { group: named.group, version: named.version, kind: given === "" ? expected.kind : given };
@@ -235,16 +266,12 @@ function namedKind({ apiVersion, kind: given }: TypeMeta, expected: ExpectedKind
   return kind;
 }
 
-/** An object of a custom kind says what it is. One of another kind is refused later, by {@link checkCustomKind}. @throws as {@link namedKind} */
-function namedCustomKind({ apiVersion, kind }: TypeMeta, expected: ExpectedKind): NamedKind {
+/** An object of a custom kind says what it is. One of another version or kind is rejected once it is read. @throws as {@link namedKind} */
+function namedCustomKind({ apiVersion, kind }: TypeMeta): NamedKind {
   if (kind === "") throw new TypeMetaProblem(missingKind);
   const named = apiVersion === "" ? { group: "", version: "" } : parseGroupVersion(apiVersion);
   if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${apiVersion}`);
-  if (named.group === expected.group && named.version === expected.version) return { ...named, kind };
-  const wanted = formatGroupVersion(expected.group, expected.version);
-  throw badRequest(
-    `the API version in the data (${formatGroupVersion(named.group, named.version)}) does not match the expected API version (${wanted})`,
-  );
+  return { ...named, kind };
 }
 
 const missingKind = "Object 'Kind' is missing";

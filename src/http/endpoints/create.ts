@@ -1,10 +1,11 @@
-/** POST to a collection. Source: resource-api §4.2. */
+/** POST to a collection, and to the name of a custom resource. */
 import { methodNotAllowed } from "../../api/errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { create } from "../../registry/create.ts";
 import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decode-body.ts";
 import { readWriteOptions } from "../../registry/options.ts";
+import { checkNamespace } from "../../registry/preconditions.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, sendWritten, writeRequest } from "./write-request.ts";
@@ -16,6 +17,9 @@ export async function createObject(context: RequestContext, registry: RegistryCo
   checkContentType(context);
   const body = await context.exchange.body(bodyBytesMax);
   const options = readWriteOptions("CreateOptions", context.info.query);
-  const decode = (): KubeObject => toStorageVersion(decodeBody(body, expectedKind(target), decodeOptions(context, registry, options)), target);
-  await sendWritten(context, await create(registry, { ...writeRequest(context, options), decode }));
+  const request = writeRequest(context, options);
+  const checkNames = (object: KubeObject): void => checkNamespace(object, request.namespace);
+  const reading = { ...decodeOptions(context, registry, options), checkNames };
+  const decode = (): KubeObject => toStorageVersion(decodeBody(body, expectedKind(target), reading), target);
+  await sendWritten(context, await create(registry, { ...request, decode }));
 }

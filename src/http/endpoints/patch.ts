@@ -13,6 +13,7 @@ import { patch } from "../../registry/patch.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import { auditDocument } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
+import { checkObjectName } from "../custom-paths.ts";
 import { createCheck } from "./create-check.ts";
 import { applyScale, patchScale } from "./scale.ts";
 import { bodyBytesMax, checkView, contentType, sendWritten, unsupportedPatchType, writeRequest } from "./write-request.ts";
@@ -60,6 +61,7 @@ export async function patchObject(context: RequestContext, registry: RegistryCon
   if (type === applyPatchType || (type === applyPatchCborType && served(type))) return applyObject(context, registry, authorize);
   const make = Object.hasOwn(patchers, type) && !(custom && type.includes("strategic")) ? patchers[type] : undefined;
   if (make === undefined) throw unsupportedMediaType((custom ? customPatchTypes : patchTypes).filter(served));
+  checkObjectName(context);
   const body = await context.exchange.body(bodyBytesMax);
   if (context.audit !== undefined) auditDocument(context.audit, body, contentType(context));
   const options = readPatchOptions(context.info.query, { apply: false });
@@ -70,6 +72,7 @@ export async function patchObject(context: RequestContext, registry: RegistryCon
 }
 
 async function applyObject(context: RequestContext, registry: RegistryContext, authorize: Authorizer): Promise<void> {
+  checkObjectName(context);
   const body = await context.exchange.body(bodyBytesMax);
   if (context.audit !== undefined) auditDocument(context.audit, body, contentType(context));
   const options = readPatchOptions(context.info.query, { apply: true });

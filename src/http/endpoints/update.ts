@@ -22,9 +22,9 @@ export async function updateObject(context: RequestContext, registry: RegistryCo
   checkContentType(context); // Later than of a creation, as upstream has it.
   const request = writeRequest(context, options);
   if (request.subresource === "scale") return putScale(context, registry, request, body, options);
-  const decode = (): KubeObject => decodeBody(body, expectedKind(target), decodeOptions(context, registry, options));
+  const reading = { ...decodeOptions(context, registry, options), checkNames: (object: KubeObject) => checkNames(object, request) };
+  const decode = (): KubeObject => decodeBody(body, expectedKind(target), reading);
   let decoded: KubeObject | undefined = decode(); // What is wrong with the body comes before what is wrong with the object.
-  checkNames(decoded, request);
   dedupOwnerReferences(decoded.metadata, request.warnings, "sent"); // Told even when there is nothing to update.
   const uid = decoded.metadata.uid ?? "";
   const next = (): KubeObject => {

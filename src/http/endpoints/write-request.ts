@@ -50,7 +50,7 @@ export function writeRequest(context: RequestContext, options: Pick<WriteOptions
   return {
     target,
     namespace: target.resource.definition.namespaced ? info.namespace : "",
-    name: info.verb === "create" ? "" : info.name,
+    name: info.name,
     subresource: info.subresource,
     user,
     dryRun: options.dryRun,

@@ -111,6 +111,8 @@ export interface CustomForm {
   restore(object: Record<string, unknown>): void;
   /** Prunes and sets defaults once more, in place, in what is about to be stored: others than the client have changed it since. */
   settle(object: Record<string, unknown>): void;
+  /** The types of an object of the kind at a version that no schema is known for: metadata, and nothing else. */
+  readonly metadataOnly: Struct;
   /** Another one where `conform` may make something else of the same object. */
   readonly fingerprint: string;
 }

@@ -11,7 +11,7 @@ import type { Any, CustomForm, Field, List, MapType, Struct, Type } from "../sch
 import { coerceMetadata, coerceObjectMeta } from "./coerce-metadata.ts";
 import { prune, pruneAndTell } from "./prune.ts";
 import { pruneNulls, setDefaults } from "./set-defaults.ts";
-import { asResourceRoot, metaFields, type StructuralSchema } from "./structural-schema.ts";
+import { asResourceRoot, metaFields, parseStructuralSchema, type StructuralSchema } from "./structural-schema.ts";
 
 export interface CustomKind {
   readonly group: string;
@@ -58,6 +58,9 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
         pruneNulls(object, root);
       }
       setDefaults(object, root);
+    },
+    get metadataOnly() {
+      return customSchema(parseStructuralSchema({ type: "object" }), kind);
     },
     get fingerprint() {
       fingerprint ??= createHash("sha256").update(encodeSorted(root.source)).update(String(kind.preserveUnknownFields)).digest("base64");

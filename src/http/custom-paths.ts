@@ -1,0 +1,32 @@
+/** What paths below custom kinds lead to. Source: `k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/customresource_handler.go` */
+import { badRequest, methodNotSupported, notFound } from "../api/errors.ts";
+import type { Resolved } from "../resource/contract.ts";
+import type { RequestContext, RequestInfo } from "./contract.ts";
+import type { Endpoint } from "./serve-resource.ts";
+
+/** Whether a path leads to the kind: in a namespace where the kind is in namespaces, or in all of them to list and to watch. */
+export function isInScope({ verb, namespace }: RequestInfo, { resource }: Resolved): boolean {
+  if (!resource.definition.namespaced) return namespace === "";
+  return namespace !== "" || verb === "list" || verb === "watch";
+}
+
+/**
+ * Further segments of the path mean nothing.
+ *
+ * @param verbs endpoints by verb
+ * @throws ApiError 404 where the version has no such subresource, 405 where it does not have the verb
+ */
+export function customEndpoint({ info }: RequestContext, { resource, version }: Resolved, verbs: Readonly<Record<string, Endpoint>>): Endpoint {
+  const { verb, name, subresource } = info;
+  const view = version.subresources.find((one) => one.name === subresource);
+  if (subresource !== "" && view === undefined) throw notFound(resource.definition, name);
+  const isServed = (view ?? version).verbs.includes(verb);
+  const endpoint = isServed ? verbs[verb] : undefined;
+  if (endpoint === undefined) throw methodNotSupported(resource.definition, verb);
+  return endpoint;
+}
+
+/** @throws ApiError 400 for a path without a name, which leads to updates of custom resources alone */
+export function checkObjectName({ info }: RequestContext): void {
+  if (info.name === "") throw badRequest("name must be provided");
+}
