@@ -63,9 +63,10 @@ async function openSinks({ log, webhook }: AuditOptions, hasPolicy: boolean, nee
 const answerBytesMax = 1 << 20;
 
 /** It connects when there is something to post. */
-async function openClient(configFile: string, { clock, calls }: AuditNeeds): Promise<WebhookClient> {
+async function openClient(configFile: string, { clock, logger, calls }: AuditNeeds): Promise<WebhookClient> {
   try {
-    return webhookClient(await readWebhookKubeconfig(configFile), { clock, userAgent: "kube-apiserver", answerBytesMax, calls });
+    const endpoint = await readWebhookKubeconfig(configFile, { purpose: "audit", logger });
+    return webhookClient(endpoint, { clock, userAgent: "kube-apiserver", answerBytesMax, calls });
   } catch (error) {
     throw new Error(`initializing audit webhook: ${messageOf(error)}`);
   }

@@ -1,7 +1,9 @@
 /** Authorization that asks other services, over TLS, and its configuration as it changes: what they allow, and what happens when they do not answer as they should. */
 import assert from "node:assert/strict";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import http from "node:http";
 import https from "node:https";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -438,6 +440,14 @@ describe("a chain of webhooks, and its file", () => {
       /authorizer type AlwaysAllow is not allowed if it was not enabled at initial server startup/,
     ],
     [
+      "with a server that has query parameters",
+      () => {
+        writeFileSync(`${kubeconfig}-parameters`, withParameters);
+        return configuration(two().replace("-two", "-parameters"), node, rbac);
+      },
+      /the server of cluster "w" must not have query parameters/,
+    ],
+    [
       "with a kubeconfig that is gone",
       () => configuration(two().replace("-two", "-three"), node, rbac),
       /error loading file: stat .*-three: no such file or directory/,
@@ -501,6 +511,9 @@ describe("a chain of webhooks, and its file", () => {
   });
 });
 
+const withParameters = kubeconfigOf({ url: "https://127.0.0.1:1/?key=secret", ca: "" });
+const noParameters = /^invalid configuration: the server of cluster "w" must not have query parameters$/;
+
 describe("starts that are refused", () => {
   const rows: [what: string, options: (directory: string) => Partial<ServerOptions>, message: RegExp][] = [
     ["a mode without its file", () => ({ authorizationModes: ["Webhook"] }), /^authorization-mode Webhook's authorization config file not passed$/],
@@ -543,6 +556,23 @@ describe("starts that are refused", () => {
       /^expected name rbac for authorizer RBAC instead of r$/,
     ],
     [
+      "a webhook whose server has query parameters, by flags",
+      (directory) => {
+        writeFileSync(join(directory, "kubeconfig"), withParameters);
+        return { authorizationModes: ["Webhook"], authorization: { configFile: undefined, webhook: { configFile: join(directory, "kubeconfig") } } };
+      },
+      noParameters,
+    ],
+    [
+      "a webhook whose server has query parameters, by a file",
+      (directory) => {
+        writeFileSync(join(directory, "kubeconfig"), withParameters);
+        writeFileSync(join(directory, "configuration"), configuration(webhookLines("one", join(directory, "kubeconfig"), "Deny"), rbac));
+        return { authorization: { configFile: join(directory, "configuration"), webhook: {} } };
+      },
+      noParameters,
+    ],
+    [
       "ABAC in a file, without its policies",
       (directory) => {
         writeFileSync(join(directory, "abac"), configuration("- {type: ABAC, name: abac}\n"));
@@ -555,6 +585,46 @@ describe("starts that are refused", () => {
     test(what, async () => {
       const directory = newDirectory();
       await assert.rejects(startServer(options(directory)), (error: Error) => message.test(error.message) || assert.fail(error.message));
+    });
+  }
+});
+
+describe("a webhook without TLS", () => {
+  const asked: string[] = [];
+  const server = http.createServer((request, response) => {
+    asked.push(`${request.url} ${request.headers.authorization}`);
+    request.resume().on("end", () => response.setHeader("content-type", "application/json").end(JSON.stringify(status({ allowed: true }))));
+  });
+  let kubeconfig = "";
+  let url = "";
+  before(async () => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    open.push(() => void server.close());
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    kubeconfig = join(newDirectory(), "kubeconfig");
+    writeFileSync(kubeconfig, kubeconfigOf({ url, ca: "" }));
+  });
+
+  const byFile = (): Partial<ServerOptions> => {
+    const file = join(newDirectory(), "configuration");
+    writeFileSync(file, configuration(webhookLines("plain", kubeconfig, "Deny"), rbac));
+    return { authorization: { configFile: file, webhook: {} } };
+  };
+  const byFlags = (): Partial<ServerOptions> => ({
+    authorizationModes: ["Webhook"],
+    authorization: { configFile: undefined, webhook: { configFile: kubeconfig, version: "v1" } },
+  });
+  for (const [how, options] of [
+    ["flags", byFlags],
+    ["a file", byFile],
+  ] as const) {
+    test(`is called without credentials, and warned of at the start, by ${how}`, async () => {
+      asked.length = 0;
+      const place = await serverWith(options());
+      assert.equal((await mayAnn(place)).allowed, true);
+      assert.deepEqual([...new Set(asked)], [`/authorize?timeout=${how === "flags" ? "30s" : "400ms"} undefined`]);
+      const warning = place.logged.filter((line) => line.startsWith("The webhook's server is not https"));
+      assert.equal(warning.length, 1);
     });
   }
 });

@@ -401,6 +401,8 @@ const good = { url: "https://idp.example.com", ca: "" };
 const rules = (authenticators: readonly object[], more: object = {}): Options => ({
   authenticationConfigFile: fileOf(configuration(authenticators, more)),
 });
+const everythingAllowed =
+  "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers: [{type: AlwaysAllow, name: alwaysallow}]\n";
 const startRows: [what: string, options: () => Options, message: string | RegExp][] = [
   [
     "an issuer without a client",
@@ -481,23 +483,62 @@ const startRows: [what: string, options: () => Options, message: string | RegExp
     }),
     'invalid authentication configuration: jwt[0].issuer.egressSelectorType: Invalid value: "cluster": egress selector is not supported when StructuredAuthenticationConfigurationEgressSelector feature gate is disabled',
   ],
+  [
+    "a file when files are switched off",
+    () => ({ ...rules([]), featureGates: "StructuredAuthenticationConfiguration=false" }),
+    "set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file",
+  ],
+  [
+    "a file that is not there when files are switched off",
+    () => ({ authenticationConfigFile: "/nope", featureGates: "StructuredAuthenticationConfiguration=false" }),
+    "set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file",
+  ],
+  [
+    "a file for authorization when such files are switched off by a gate that has gone",
+    () => ({ authorization: { webhook: {}, configFile: fileOf(everythingAllowed) }, featureGates: "StructuredAuthorizationConfiguration=false" }),
+    "unrecognized feature gate: StructuredAuthorizationConfiguration",
+  ],
   ["an egress file that is not there", () => ({ egressSelectorConfigFile: "/nope" }), "egress-selector-config-file /nope does not exist"],
 ];
 for (const [what, options, message] of startRows) {
   test(`no start with ${what}`, () => assert.rejects(startServer(options()), { message }));
 }
 
-const everythingAllowed =
-  "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers: [{type: AlwaysAllow, name: alwaysallow}]\n";
-for (const [what, options] of [
+const alwaysAllow = [
   ["by a flag", () => ({ authorizationModes: ["RBAC", "AlwaysAllow"] })],
   ["by a file", () => ({ authorization: { webhook: {}, configFile: fileOf(everythingAllowed) } })],
-] as const) {
-  test(`where everything is allowed ${what}, nobody is anonymous`, async () => {
-    const server = await startServer({ ...options(), controllers: [] });
-    const client = rawClient(server.kubeconfig);
-    assert.equal((await client.send({ path: "/version", anonymous: true })).status, 401);
-    client.close();
-    await server.close();
-  });
+] as const;
+/** What the file of authentication says of anonymous requests, their status at `/version` and `/livez`, and the warning. */
+const anonymousRows: [what: string, anonymous: object | undefined, statuses: readonly number[], warning: RegExp | undefined][] = [
+  ["no file", undefined, [401, 401], /^AnonymousAuth is not allowed with the AlwaysAllow authorizer/],
+  ["a file without anonymous", {}, [401, 401], /^AnonymousAuth is not allowed with the AlwaysAllow authorizer/],
+  ["a file that disables them", { anonymous: { enabled: false } }, [401, 401], undefined],
+  ["a file that enables them", { anonymous: { enabled: true } }, [200, 200], /^Anonymous requests may do everything: /],
+  [
+    "a file that enables them at some paths",
+    { anonymous: { enabled: true, conditions: [{ path: "/livez" }] } },
+    [401, 200],
+    /^Anonymous requests may do everything at \/livez: /,
+  ],
+];
+for (const [how, options] of alwaysAllow) {
+  for (const [what, anonymous, statuses, warning] of anonymousRows) {
+    test(`anonymous requests where everything is allowed ${how}, with ${what}`, async () => {
+      const warnings: string[] = [];
+      const server = await startServer({
+        ...options(),
+        ...(anonymous && { authenticationConfigFile: fileOf(configuration([], anonymous)) }),
+        controllers: [],
+        logger: { info() {}, warn: (message) => void warnings.push(message), error() {} },
+      });
+      const client = rawClient(server.kubeconfig);
+      const found = await Promise.all(["/version", "/livez"].map(async (path) => (await client.send({ path, anonymous: true })).status));
+      assert.deepEqual(found, statuses);
+      const told = warnings.filter((message) => /anonymous/i.test(message));
+      assert.equal(told.length, warning === undefined ? 0 : 1);
+      if (warning !== undefined) assert.match(told[0] as string, warning);
+      client.close();
+      await server.close();
+    });
+  }
 }

@@ -22,11 +22,20 @@ export async function jwtSettings(options: ServerOptions, { allowsAll }: { reado
   const issuers = await issuerSettings(options);
   const anonymous = issuers?.anonymous ?? { enabled: options.anonymousAuth ?? true, conditions: [] };
   const isInFile = issuers?.configuration.anonymous !== undefined;
-  if (!anonymous.enabled || isInFile || !allowsAll) return { anonymous, issuers };
+  if (!anonymous.enabled || !allowsAll) return { anonymous, issuers };
+  if (isInFile) {
+    options.logger.warn(anonymousAllowedAll(anonymous));
+    return { anonymous, issuers };
+  }
   options.logger.warn(
     "AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer",
   );
   return { anonymous: { enabled: false, conditions: [] }, issuers };
+}
+
+function anonymousAllowedAll({ conditions }: AnonymousConfiguration): string {
+  const where = conditions.length === 0 ? "" : ` at ${conditions.map(({ path }) => path).join(", ")}`;
+  return `Anonymous requests may do everything${where}: the authentication configuration enables them, and the AlwaysAllow authorizer allows all requests`;
 }
 
 async function issuerSettings(options: ServerOptions): Promise<AuthenticationSettings | undefined> {

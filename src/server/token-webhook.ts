@@ -36,7 +36,8 @@ export async function openTokenWebhook(
     throw new Error(`unsupported authentication webhook version ${quoteGo(version)}, supported versions are ${versions.map(quoteGo).join(", ")}`);
   const { clock, logger, audiences, observer, calls } = needs;
   if (cacheMs > 0 && cacheMs < acceptedMsDefault) logger.warn(shorterThanOverall(cacheMs));
-  const client = webhookClient(await readWebhookKubeconfig(configFile), { answerBytesMax, clock, calls });
+  const endpoint = await readWebhookKubeconfig(configFile, { purpose: "authentication", logger });
+  const client = webhookClient(endpoint, { answerBytesMax, clock, calls });
   const schema = builtinSchema(`io.k8s.api.authentication.${version}.TokenReview`);
   const kind = { group: "authentication.k8s.io", version, kind: "TokenReview", schema };
   const authenticate = tokenWebhook({ client, kind, audiences, clock, logger });

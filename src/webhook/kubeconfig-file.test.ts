@@ -111,7 +111,7 @@ const rows: [what: string, text: string, want: object | string][] = [
   ],
   ["no TLS, and so no token", of("server: http://a"), { url: "http://a" }],
   ["a host alone", of("server: 'a:80'"), { url: "http://a" }],
-  ["a path", of("server: 'https://a/b/c?d=e#f'"), { url: "https://a/b/c", token: "t" }],
+  ["a path", of("server: 'https://a/b/c#f'"), { url: "https://a/b/c", token: "t" }],
   ["no care", of("server: https://a, insecure-skip-tls-verify: true"), { url: "https://a", insecureSkipTlsVerify: true, token: "t" }],
   [
     "no care, and an authority",
@@ -143,15 +143,57 @@ const rows: [what: string, text: string, want: object | string][] = [
   ],
 ];
 
+const quiet = { purpose: "authorization", logger: { warn() {} } };
+
 for (const [what, text, want] of rows) {
   test(`a kubeconfig: ${what}`, async () => {
     const file = join(directory, "kc");
     writeFileSync(file, text);
-    if (typeof want === "string") await assert.rejects(readWebhookKubeconfig(file), { message: want });
-    else assert.deepEqual(await readWebhookKubeconfig(file), want);
+    if (typeof want === "string") await assert.rejects(readWebhookKubeconfig(file, quiet), { message: want });
+    else assert.deepEqual(await readWebhookKubeconfig(file, quiet), want);
   });
 }
 
 test("a kubeconfig that is not there", async () => {
-  await assert.rejects(readWebhookKubeconfig(`${directory}/none`), { message: `stat ${directory}/none: no such file or directory` });
+  await assert.rejects(readWebhookKubeconfig(`${directory}/none`, quiet), { message: `stat ${directory}/none: no such file or directory` });
 });
+
+const plain = "The webhook's server is not https: requests and answers can be read and changed on the way, and no credentials are sent";
+const dropped = "Query parameters of the webhook's server are dropped";
+const rejected = 'invalid configuration: the server of cluster "c" must not have query parameters';
+/** The warnings, each with the server that it names; and whether parameters are an error where they are to be rejected. */
+const serverRows: [server: string, warnings: (readonly [message: string, server: string])[], parameters?: true][] = [
+  ["https://a/b", []],
+  ["https://a/b?", []],
+  ["https://a/b#c", []],
+  ["http://a/b", [[plain, "http://a/b"]]],
+  ["HTTP://a", [[plain, "http://a"]]],
+  ["a:80", [[plain, "http://a"]]],
+  ["http://u:secret@a", [[plain, "http://a"]]],
+  ["https://a/b?key=secret", [[dropped, "https://a/b"]], true],
+  ["https://a?key=secret#c", [[dropped, "https://a"]], true],
+  [
+    "http://u:secret@a/b?key",
+    [
+      [dropped, "http://a/b"],
+      [plain, "http://a/b"],
+    ],
+    true,
+  ],
+];
+for (const [server, warnings, parameters] of serverRows) {
+  test(`the server ${server}`, async () => {
+    const file = join(directory, "kc");
+    writeFileSync(file, of(`server: '${server}'`));
+    const warned: unknown[] = [];
+    const logger = { warn: (message: string, values?: object): void => void warned.push([message, values]) };
+    await readWebhookKubeconfig(file, { purpose: "audit", logger });
+    assert.deepEqual(
+      warned,
+      warnings.map(([message, name]) => [message, { purpose: "audit", server: name }]),
+    );
+    const strict = readWebhookKubeconfig(file, { ...quiet, rejectParameters: true });
+    if (parameters) await assert.rejects(strict, { message: rejected });
+    else await strict;
+  });
+}

@@ -2,16 +2,27 @@
  * Reads a kubeconfig whose current context says which webhook to call, and as whom. Source: client-go's tools/clientcmd, as LoadKubeconfig of
  * k8s.io/apiserver's util/webhook uses it: its rules and texts.
  */
+import type { Logger } from "../api/logger.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { type ClusterConfig, type ContextConfig, contentOfFile, nobody, readKubeconfig, type UserConfig } from "../lib/kubeconfig/kubeconfig.ts";
 import { clusterProblems, invalidConfiguration, userProblems } from "../lib/kubeconfig/problems.ts";
 import type { WebhookEndpoint } from "./contract.ts";
 
+export interface WebhookKubeconfigOptions {
+  /** What the webhook does, for warnings: `authorization`. */
+  readonly purpose: string;
+  readonly logger: Pick<Logger, "warn">;
+  /** Whether query parameters in the URL of the server are an error. client-go drops them, and so does this function by default, with a warning. */
+  readonly rejectParameters?: boolean;
+}
+
 /**
  * Fields that nobody knows are passed over; paths in the file are relative to it. Unlike upstream, `proxy-url`, `exec` and `auth-provider` are refused.
+ * Logs a warning for a server that is reached without TLS.
+ *
  * @throws Error in upstream's words: `error loading config file "…": …`, `invalid configuration: …`
  */
-export async function readWebhookKubeconfig(file: string): Promise<WebhookEndpoint> {
+export async function readWebhookKubeconfig(file: string, options: WebhookKubeconfigOptions): Promise<WebhookEndpoint> {
   const config = await readKubeconfig(file);
   const context = config.contexts.get(config.currentContext);
   const user = config.users.get(context?.user ?? "");
@@ -24,7 +35,9 @@ export async function readWebhookKubeconfig(file: string): Promise<WebhookEndpoi
   problems.push(...(cluster === undefined ? ["cluster has no server defined"] : await clusterProblems(context?.cluster as string, cluster)));
   const invalid = invalidConfiguration(problems);
   if (invalid !== undefined) throw invalid;
-  return endpointOf(cluster as ClusterConfig, user ?? nobody);
+  const url = serverUrl((cluster as ClusterConfig).server);
+  checkServer(url, context?.cluster as string, options);
+  return endpointOf(withoutParameters(url), cluster as ClusterConfig, user ?? nobody);
 }
 
 const noConfiguration = "no configuration has been provided, try setting KUBERNETES_MASTER environment variable";
@@ -42,9 +55,23 @@ function refusals({ user: name, cluster: clusterName }: ContextConfig, user: Use
   ];
 }
 
-/** Who we are is told over TLS alone. */
-async function endpointOf(cluster: ClusterConfig, user: UserConfig): Promise<WebhookEndpoint> {
-  const url = serverUrl(cluster.server);
+/** Neither message shows the parameters: they may hold a secret. */
+function checkServer(url: URL, cluster: string, { purpose, logger, rejectParameters = false }: WebhookKubeconfigOptions): void {
+  if (url.search !== "" && rejectParameters) {
+    throw new Error(`invalid configuration: the server of cluster ${quoteGo(cluster)} must not have query parameters`);
+  }
+  const server = withoutParameters(url);
+  if (url.search !== "") logger.warn("Query parameters of the webhook's server are dropped", { purpose, server });
+  if (url.protocol === "http:") {
+    logger.warn("The webhook's server is not https: requests and answers can be read and changed on the way, and no credentials are sent", {
+      purpose,
+      server,
+    });
+  }
+}
+
+/** Credentials are sent over TLS alone. */
+async function endpointOf(url: string, cluster: ClusterConfig, user: UserConfig): Promise<WebhookEndpoint> {
   if (!url.startsWith("https:")) return { url };
   const ca = cluster["certificate-authority-data"] || (await contentOfFile(cluster["certificate-authority"]));
   if (cluster.insecure && ca !== undefined) throw new Error("specifying a root certificates file with the insecure flag is not allowed");
@@ -72,9 +99,13 @@ function withoutPassword(url: string): string {
 }
 
 /** A host alone is taken for one without TLS, as upstream does. */
-function serverUrl(server: string): string {
+function serverUrl(server: string): URL {
   const url = URL.parse(server.includes("://") ? server : `http://${server}`);
   if (url === null || !["http:", "https:"].includes(url.protocol))
     throw new Error(`host must be a URL or a host:port pair: ${quoteGo(withoutPassword(server))}`);
-  return url.pathname === "/" ? url.origin : `${url.origin}${url.pathname}`;
+  return url;
+}
+
+function withoutParameters({ origin, pathname }: URL): string {
+  return pathname === "/" ? origin : `${origin}${pathname}`;
 }

@@ -3,8 +3,13 @@ import { readGiven } from "../../lib/kubeconfig/kubeconfig.ts";
 import type { AuthenticationConfiguration, JwtAuthenticator } from "./configuration.ts";
 import type { OidcOptions } from "./contract.ts";
 
-/** @throws Error when flags are set that do not go together */
-export function checkOidcOptions(oidc: OidcOptions, configFile: string | undefined): void {
+/**
+ * @param configFileAllowed gate StructuredAuthenticationConfiguration
+ * @throws Error when flags are set that do not go together
+ */
+export function checkOidcOptions(oidc: OidcOptions, configFile: string | undefined, configFileAllowed: boolean): void {
+  if (configFile !== undefined && !configFileAllowed)
+    throw new Error("set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file");
   const isSet = Object.values(oidc).some((value) => value !== undefined);
   if (!isSet) return;
   if (configFile !== undefined) throw new Error("authentication-config file and oidc-* flags are mutually exclusive");

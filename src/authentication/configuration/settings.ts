@@ -36,7 +36,7 @@ export interface SettingsOptions {
 /** @throws Error in upstream's words */
 export async function authenticationSettings(options: SettingsOptions): Promise<AuthenticationSettings> {
   const { oidc, configFile, gates, serviceAccountIssuers } = options;
-  checkOidcOptions(oidc, configFile);
+  checkOidcOptions(oidc, configFile, gates.enabled("StructuredAuthenticationConfiguration"));
   const source = configFile === undefined ? undefined : { file: configFile, content: await readContent(configFile) };
   const configuration = source === undefined ? await configurationOfFlags(oidc) : parse(source.content, source.file);
   const egressSelectorAllowed = gates.enabled("StructuredAuthenticationConfigurationEgressSelector");

@@ -19,8 +19,9 @@ const answerBytesMax = 1 << 20;
 
 /** @throws Error when the kubeconfig is not there, or not right */
 export async function openWebhook(options: Omit<WebhookAuthorizerOptions, "client"> & Pick<ClientOptions, "calls">): Promise<OpenWebhook> {
-  const { configuration, clock, calls } = options;
-  const endpoint = await readWebhookKubeconfig(kubeconfigOf(options.name, configuration));
+  const { configuration, clock, logger, calls } = options;
+  const file = kubeconfigOf(options.name, configuration);
+  const endpoint = await readWebhookKubeconfig(file, { purpose: "authorization", logger, rejectParameters: true });
   const client = webhookClient(endpoint, { answerBytesMax, userAgent: "kube-apiserver", clock, calls });
   const authorize = webhookAuthorizer({ ...options, client });
   let open = 0;
