@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Child, startChild } from "./child.ts";
 import { BenchClient, type Target } from "./client.ts";
+import { pageCosts, showPageCosts } from "./pages.ts";
 
 const namespaces = 10;
 const payload = "x".repeat(1024);
@@ -45,10 +46,15 @@ export async function scale(objects: number): Promise<void> {
   const client = new BenchClient(first.ready as unknown as Target);
   for (let index = 0; index < namespaces; index++)
     await client.send({ method: "POST", path: "/api/v1/namespaces", body: JSON.stringify({ metadata: { name: `bench-${index}` } }) });
-  await fill(client, 0, objects / 10);
+  await fill(client, 0, objects / 20);
+  const fewPages = await pageCosts(first, client, objects / 20);
+  await fill(client, objects / 20, objects / 10);
   const few = await listCost(first, client, objects / 10);
   await fill(client, objects / 10, objects);
+  const manyPages = await pageCosts(first, client, objects);
   const written = await first.usage();
+  show("CPU of one request", `among ${objects / 20} objects, then among ${objects}`);
+  showPageCosts(fewPages, manyPages, show);
   show("after all writes", `RssAnon ${written.rssAnonMiB.toFixed(0)} MiB, RssFile ${written.rssFileMiB.toFixed(0)} MiB`);
   client.close();
   await first.stop();

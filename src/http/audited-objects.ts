@@ -53,7 +53,7 @@ const listCharactersMax = 16 << 20;
 
 /** Records a list. @returns the same, to be read again */
 export function auditedList({ audit }: RequestContext, result: ListResult, piecesOf: (result: ListResult) => Iterable<Piece>): ListResult {
-  const whole = { meta: result.meta, entries: [...result.entries] };
+  const whole = { ...result, entries: [...result.entries] };
   audit?.responseObject(() => {
     let text = "";
     for (const { bytes } of piecesOf(whole)) {

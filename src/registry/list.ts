@@ -19,6 +19,8 @@ export interface ListResult {
   readonly meta: ListMeta;
   /** In key order. May be read once; nothing is read before, so that a reader who takes his time may yield in between. */
   readonly entries: Iterable<Entry>;
+  /** Of a chunk that is not the first: the objects of the state that is read in chunks. */
+  readonly among?: number;
 }
 
 /** Entries a selector looks at before other requests get a turn. */
@@ -62,11 +64,12 @@ export async function listEntries(
       ? await collect(candidates(snapshot, { prefix, after }, selection, store), selection, limit)
       : await collectConverted(snapshot.range(prefix, after), converted, selection, limit);
   store.cache.counts.list(converted === undefined ? indexName(selection, store) : "", { fetched, returned: entries.length });
-  if (last === undefined) return { meta: metaOf(snapshot), entries };
+  const chunk = { entries, ...(token !== undefined && { among: snapshot.size }) };
+  if (last === undefined) return { meta: metaOf(snapshot), ...chunk };
   store.cache.keep(snapshot);
   const next = formatContinue({ revision: snapshot.revision, after: last.key.slice(prefix.length) });
   const remainingItemCount = selection.all ? snapshot.count(prefix, last.key) : undefined;
-  return { meta: { ...metaOf(snapshot), continue: next, ...(remainingItemCount !== undefined && { remainingItemCount }) }, entries };
+  return { meta: { ...metaOf(snapshot), continue: next, ...(remainingItemCount !== undefined && { remainingItemCount }) }, ...chunk };
 }
 
 function metaOf({ revision }: Snapshot): ListMeta {

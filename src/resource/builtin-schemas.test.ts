@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodeJson } from "../lib/schema/decode.ts";
+import { decodeEncoded, decodeJson } from "../lib/schema/decode.ts";
 import { encodeAny, encodeObject } from "../lib/schema/encode.ts";
 import { equalBySchema } from "../lib/schema/equal.ts";
 import type { Struct } from "../lib/schema/schema.ts";
@@ -31,6 +31,7 @@ test(`what was encoded decodes to the same, SEED=${seed}`, () => {
     const again = decodeJson(encoded, schema);
     assert.deepEqual(again.problems, [], schema.definition);
     assert.ok(equalBySchema(first, again.object, schema), schema.definition);
+    assert.deepEqual(decodeEncoded(encoded, schema), again.object, schema.definition);
     assert.equal(encodeObject(again.object, schema).json.toString(), encoded.toString(), schema.definition);
   }
 });

@@ -2,7 +2,7 @@
 import type { Clock } from "../api/clock.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
 import { formatGroupVersion, type KubeObject } from "../api/object.ts";
-import { decodeJson } from "../lib/schema/decode.ts";
+import { decodeEncoded } from "../lib/schema/decode.ts";
 import type { Storage } from "../storage/contract.ts";
 import type { WatchCache } from "../watch-cache/contract.ts";
 import { type EntrySource, entryFromStored, schemaFor } from "../watch-cache/entry.ts";
@@ -115,6 +115,6 @@ function storeOf(form: StorageForm, { cache, source, turns, gates }: SharedCache
       return source.fingerprint;
     },
     keyOf: (namespace, name) => (namespace === "" ? `${form.prefix}${name}` : `${form.prefix}${namespace}/${name}`),
-    decode: ({ json }) => decodeJson(json, schemaFor(json, source)).object as KubeObject,
+    decode: ({ json }) => decodeEncoded(json, schemaFor(json, source)) as KubeObject,
   };
 }

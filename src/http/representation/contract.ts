@@ -3,6 +3,7 @@ import type { Struct } from "../../lib/schema/schema.ts";
 import type { ListMeta } from "../../registry/list.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { EventFraming } from "./event-framing.ts";
+import type { KeepOptions } from "./message-cache.ts";
 import type { Piece, PieceMemory } from "./pieces.ts";
 
 /** One object to be written; each form is made when it is asked for. */
@@ -33,8 +34,8 @@ export interface View {
   readonly schema: Struct | undefined;
   /** What a list without items has for them. */
   readonly noItems: "[]" | "null";
-  /** @param keep false: for once, in a list so long that keeping it would push out all others */
-  message(entry: Entry, options: { readonly keep: boolean }): Buffer;
+  /** The same message is returned without encoding it again while the cache keeps it. */
+  message(entry: Entry, options?: KeepOptions): Buffer;
   /** Numbers of the fields in the list's message. */
   readonly listFields: { readonly metadata: number; readonly items: number };
   /** All keys of lists are sorted, as upstream writes those of custom resources. */
@@ -46,6 +47,8 @@ export interface Listed {
   readonly meta: ListMeta;
   /** May be read once. */
   readonly entries: Iterable<Entry>;
+  /** Objects that the client reads in chunks, of which this is one. Unset: these may be all that it reads. */
+  readonly among?: number;
 }
 
 type Pieces = Generator<Piece, void, void>;

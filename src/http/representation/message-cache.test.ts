@@ -20,10 +20,22 @@ test("a message is made once, until too many others were", () => {
   assert.equal(read("aabab"), "ab");
   assert.equal(read("cd"), "cd", "which makes a and b the older half");
   assert.equal(read("a"), "", "taken over from there; c and d are the older half now");
-  assert.deepEqual(
-    ["a", "b", "c"].map((key) => cache.peek(entries.get(key) as Entry) !== undefined),
-    [true, false, true],
-    "looked at without being kept",
-  );
   assert.equal(read("cab"), "b", "b was not asked for in time");
+  assert.equal(read("dd"), "d", "kept");
+  assert.equal(read("c"), "", "c is still kept");
+});
+
+test("what is made of more entries than fit is not kept, and evicts nothing", () => {
+  const cache = new MessageCache({ halfBytesMax: 100 });
+  const entryOf = (key: string): Entry => ({ key, json: Buffer.alloc(30) }) as unknown as Entry;
+  const hot = entryOf("hot");
+  const message = cache.get(hot, () => Buffer.alloc(10));
+  const rest = Array.from({ length: 20 }, (_, index) => entryOf(`rest-${index}`));
+  let made = 0;
+  for (const _round of [1, 2]) for (const entry of rest) cache.get(entry, () => Buffer.alloc(10, made++), { among: rest.length + 1 });
+  assert.equal(made, 2 * rest.length);
+  assert.equal(
+    cache.get(hot, () => assert.fail(), { among: rest.length + 1 }),
+    message,
+  );
 });

@@ -10,9 +10,9 @@ import { type Piece, type PieceMemory, pieceBytes } from "./pieces.ts";
 
 const listMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 
-export async function messageListPieces(view: View, { meta, entries }: Listed, memory: PieceMemory): Promise<Generator<Piece, void, void>> {
+export async function messageListPieces(view: View, { meta, entries, among }: Listed, memory: PieceMemory): Promise<Generator<Piece, void, void>> {
   const metadata = field(view.listFields.metadata, encodeProtobuf(meta, builtinSchema(listMeta)));
-  const { listed, bytes } = await measure(entries, view);
+  const { listed, bytes } = await measure(entries, view, among);
   const envelope = envelopeHead(view.apiVersion, view.listKind, metadata.length + bytes);
   const metadataFirst = view.listFields.metadata < view.listFields.items;
   const before = metadataFirst ? Buffer.concat([envelope, metadata]) : envelope;
@@ -20,17 +20,28 @@ export async function messageListPieces(view: View, { meta, entries }: Listed, m
   return piecesOf(listed, view, { before, after, memory });
 }
 
-/** Bytes of one list whose messages are kept for others; what follows is made twice. */
+/** Bytes of one list whose messages are kept for other requests. */
 const keptMax = 16 << 20;
+/** … and for this one alone, until they are written; what is neither is encoded twice. */
+const heldMax = 1 << 20;
+
+interface ListedMessage {
+  readonly entry: Entry;
+  readonly message: Buffer | undefined;
+}
 
 /** Others run in between: most of the work of a list is done here. */
-async function measure(entries: Iterable<Entry>, view: View): Promise<{ listed: readonly Entry[]; bytes: number }> {
-  const listed: Entry[] = [];
+async function measure(
+  entries: Iterable<Entry>,
+  view: View,
+  among: number | undefined,
+): Promise<{ listed: readonly ListedMessage[]; bytes: number }> {
+  const listed: ListedMessage[] = [];
   let bytes = 0;
   let sinceTurn = 0;
   for (const entry of entries) {
-    const message = view.message(entry, { keep: bytes < keptMax });
-    listed.push(entry);
+    const message = view.message(entry, { among: bytes < keptMax ? among : Number.POSITIVE_INFINITY });
+    listed.push({ entry, message: bytes < heldMax ? message : undefined });
     bytes += fieldBytes(message);
     sinceTurn += message.length;
     if (sinceTurn < pieceBytes) continue;
@@ -46,17 +57,14 @@ interface Packing {
   readonly memory: PieceMemory;
 }
 
-function* piecesOf(entries: readonly Entry[], view: View, { before: head, after, memory }: Packing): Generator<Piece, void, void> {
+function* piecesOf(listed: readonly ListedMessage[], view: View, { before: head, after, memory }: Packing): Generator<Piece, void, void> {
   const tag = tagOf(view.listFields.items);
   let before = head;
   let items: Buffer[] = [];
   let bytes = head.length;
-  let all = 0;
-  for (const entry of entries) {
-    const message = view.message(entry, { keep: all < keptMax });
+  for (const { entry, message = view.message(entry, { among: Number.POSITIVE_INFINITY }) } of listed) {
     items.push(message);
     bytes += message.length;
-    all += fieldBytes(message);
     if (bytes < pieceBytes) continue;
     yield { bytes: pack(items, tag, { before, after: nothing, memory }), last: false };
     before = nothing;

@@ -3,20 +3,20 @@ import type { KubeObject } from "../../api/object.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import type { Resolved, ResourceStore } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
-import { MessageCache } from "./message-cache.ts";
+import { type KeepOptions, MessageCache } from "./message-cache.ts";
 import { objectAtVersion } from "./version.ts";
 
 const caches = new WeakMap<Resolved, MessageCache>(); // Of what never changes: entries, shown at one version.
 
-/** The message of a stored object, without envelope. @param keep false: for once, in a list so long that keeping it would push out all others */
-export function entryMessage(entry: Entry, resolved: Resolved, { keep }: { readonly keep: boolean } = { keep: true }): Buffer {
+/** The message of a stored object, without envelope. */
+export function entryMessage(entry: Entry, resolved: Resolved, options: KeepOptions = {}): Buffer {
   let cache = caches.get(resolved);
   if (cache === undefined) {
     cache = new MessageCache();
     caches.set(resolved, cache);
   }
   const encode = (): Buffer => objectMessage((resolved.resource.store as ResourceStore).decode(entry), resolved, entry.json.length);
-  return keep ? cache.get(entry, encode) : (cache.peek(entry) ?? encode());
+  return cache.get(entry, encode, options);
 }
 
 /** @param object in the storage version; used up */

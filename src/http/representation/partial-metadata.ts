@@ -7,7 +7,7 @@ import { ApiError } from "../../api/errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { memberBytes } from "../../lib/json/member.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
-import { decodeJson } from "../../lib/schema/decode.ts";
+import { decodeEncoded } from "../../lib/schema/decode.ts";
 import { encodeValue } from "../../lib/schema/encode.ts";
 import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import type { Resolved, ResourceDefinition } from "../../resource/contract.ts";
@@ -34,17 +34,13 @@ function headOf(version: Version): Buffer {
 export function metadataView({ version }: Pick<MetadataShape, "version">, resolved: Resolved): View {
   const { definition } = resolved.resource;
   const metadata = (entry: Entry): Buffer => metadataOf(entry.json, definition);
-  const message: View["message"] = (entry, { keep }) => {
-    const cache = cacheOf(definition);
-    const encode = (): Buffer => messageOf(metadata(entry));
-    return keep ? cache.get(entry, encode) : (cache.peek(entry) ?? encode());
-  };
+  const message: View["message"] = (entry, options) => cacheOf(definition).get(entry, () => messageOf(metadata(entry)), options);
   return {
     apiVersion: `meta.k8s.io/${version}`,
     kind,
     listKind: `${kind}List`,
     schema: builtinSchema(`${metaPackage}.${kind}`),
-    of: (entry) => ({ ...shownOf(() => metadata(entry), version), message: () => message(entry, { keep: true }) }),
+    of: (entry) => ({ ...shownOf(() => metadata(entry), version), message: () => message(entry) }),
     itemHead: heads[version],
     item: (entry) => ({ json: metadata(entry), itemOffset: 0 }),
     itemTail: tail,
@@ -76,11 +72,11 @@ export function metadataOf(json: Buffer, { custom }: Pick<ResourceDefinition, "c
   assert.ok(bytes !== undefined, "every object has metadata");
   if (!custom) return bytes;
   const schema = builtinSchema(`${metaPackage}.ObjectMeta`);
-  return Buffer.from(encodeValue(decodeJson(bytes, schema).object, schema));
+  return Buffer.from(encodeValue(decodeEncoded(bytes, schema), schema));
 }
 
 function messageOf(metadata: Buffer): Buffer {
-  const object = { metadata: decodeJson(metadata, builtinSchema(`${metaPackage}.ObjectMeta`)).object as unknown as KubeObject["metadata"] };
+  const object = { metadata: decodeEncoded(metadata, builtinSchema(`${metaPackage}.ObjectMeta`)) as unknown as KubeObject["metadata"] };
   return encodeProtobuf(object, builtinSchema(`${metaPackage}.${kind}`), { expectedBytes: metadata.length });
 }
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { Resolved, ResourceStore } from "../../resource/contract.ts";
+import type { Column, Resolved, ResourceStore } from "../../resource/contract.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-registry.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
+import { makeEntry } from "../../watch-cache/entry.ts";
 import { tableBody, tableBookmark, tableEvent, tableOfObject, tableOfScale, tablePieces } from "./table.ts";
 
 describe("tables of stored objects", () => {
@@ -44,6 +45,31 @@ describe("tables of stored objects", () => {
     assert.deepEqual(table.rows[0].cells, ["a", 1, "60s"]);
     const { metadata } = parse(entry.json);
     assert.deepEqual(table.rows[0].object, { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata });
+  });
+
+  test("a row is made once per entry, however many bytes other entries have", async () => {
+    const { resolved, entry } = await find("", "configmaps", "a");
+    let made = 0;
+    const name: Column = {
+      name: "Name",
+      type: "string",
+      format: "name",
+      description: "",
+      priority: 0,
+      value: () => made++,
+    };
+    const { definition } = resolved.resource;
+    const counted = {
+      ...resolved,
+      resource: { ...resolved.resource, definition: { ...definition, strategy: { ...definition.strategy, columns: [name] } } },
+    };
+    const { source } = resolved.resource.store as ResourceStore;
+    const large = Buffer.from(JSON.stringify({ metadata: { name: "large" }, data: { k: "v".repeat(1 << 20) } }));
+    const entries = Array.from({ length: 40 }, (_, index) =>
+      makeEntry(`${entry.key}-${index}`, 9, large, { versionOffset: 13, itemOffset: 1 }, source),
+    );
+    for (const _round of [1, 2]) tableBody(entries, counted, { version: "v1", includeObject: "None" }, { resourceVersion: "9" }, now);
+    assert.equal(made, entries.length);
   });
 
   test("a bookmark is a row of nothing but metadata", async () => {

@@ -7,7 +7,6 @@ import type { Column, Resolved, ResourceDefinition, ResourceStore, TimedCell } f
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Shape } from "../contract.ts";
 import type { Shown } from "./contract.ts";
-import { MessageCache } from "./message-cache.ts";
 import { metadataOf } from "./partial-metadata.ts";
 import { type Piece, pieceBytes } from "./pieces.ts";
 import { encodeAtVersion, encodeWithVersion, entryAtVersion, type VersionedJson } from "./version.ts";
@@ -97,24 +96,30 @@ function* rowsOf(entries: Iterable<Entry>, resolved: Resolved, form: TableForm, 
   const store = resolved.resource.store as ResourceStore;
   const columns = columnsOf(resolved);
   const losses = resolved.version.conversion?.losses;
-  const makeHead = (entry: Entry): RowHead => rowHead(losses?.seen(store.decode(entry)) ?? store.decode(entry), resolved, columns);
+  const headOfEntry = (entry: Entry): RowHead => {
+    const known = heads.get(entry);
+    if (known !== undefined) return known;
+    const head = rowHead(losses?.seen(store.decode(entry)) ?? store.decode(entry), resolved, columns);
+    if (head.length * headPartMin <= entry.json.length) heads.set(entry, head);
+    return head;
+  };
   for (const entry of entries)
-    yield encodeRow(headAt(heads.get(entry, makeHead), now), () => entryAtVersion(entry, resolved), form, resolved.resource.definition);
+    yield encodeRow(headAt(headOfEntry(entry), now), () => entryAtVersion(entry, resolved), form, resolved.resource.definition);
 }
 
-const headCaches = new WeakMap<Resolved, MessageCache<RowHead>>(); // Of what never changes but with the time of day: entries, with their columns.
+/** A head is kept as long as its entry, unless it is a larger part of it: so all heads together are smaller than what the watch cache holds. */
+const headPartMin = 2;
 
-function headsOf(resolved: Resolved): MessageCache<RowHead> {
-  let heads = headCaches.get(resolved);
+const headsByResource = new WeakMap<Resolved, WeakMap<Entry, RowHead>>(); // Of what never changes but with the time of day: entries, with their columns.
+
+function headsOf(resolved: Resolved): WeakMap<Entry, RowHead> {
+  let heads = headsByResource.get(resolved);
   if (heads === undefined) {
-    heads = new MessageCache({ halfBytesMax: headBytesMax / 2 });
-    headCaches.set(resolved, heads);
+    heads = new WeakMap();
+    headsByResource.set(resolved, heads);
   }
   return heads;
 }
-
-/** Of the entries, and of the heads, of which one takes as much as a fifth of its entry. */
-const headBytesMax = 16 << 20;
 
 function encodeTable(rows: Iterable<readonly Buffer[]>, columns: readonly Column[] | undefined, form: TableForm, meta: Partial<ListMeta>): Buffer {
   return Buffer.concat([...partsOf(rows, columns, form, meta)]);

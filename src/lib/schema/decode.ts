@@ -15,6 +15,7 @@ import {
   type ParsedJson,
   parseDocument,
   parsedJson,
+  parseEncoded,
   resolveLiterals,
 } from "../json/parse.ts";
 import { quoteGo } from "../json/quote.ts";
@@ -52,6 +53,16 @@ const problemsMax = 100;
 /** @throws JsonSyntaxError · DecodeError */
 export function decodeJson(bytes: Buffer, schema: Struct): Decoded {
   return decodeDocument(parseDocument(bytes), schema);
+}
+
+/**
+ * Decodes what {@link encodeObject} wrote with the same schema, or a part of it: what decoding writes is not checked for what only clients send.
+ * @throws JsonSyntaxError · DecodeError
+ */
+export function decodeEncoded(bytes: Buffer, schema: Struct): Record<string, unknown> {
+  const value = parseEncoded(bytes);
+  if (schema.custom !== undefined) return decodeCustom({ value, duplicates: [] }, schema.custom, 0).object; // No deeper than it was decoded.
+  return new Decoder(undefined).decode(value, schema);
 }
 
 /** What is stored was valid once: what a schema that came later has no place for goes. @throws JsonSyntaxError · DecodeError */
