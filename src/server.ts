@@ -62,7 +62,7 @@ import { metricsSettings, openMetrics } from "./server/metrics.ts";
 import { documentRoutes, healthRoutes } from "./server/routes.ts";
 import { openWebhooks } from "./server/webhooks.ts";
 import type { Storage } from "./storage/contract.ts";
-import { valueBytesMaxDefault } from "./storage/options.ts";
+import { type StorageDamage, valueBytesMaxDefault } from "./storage/options.ts";
 import type { Address } from "./webhook/contract.ts";
 
 /** How long open requests may take to finish at shutdown. */
@@ -260,7 +260,9 @@ async function loadSelectorChecker(): Promise<SelectorChecker> {
 }
 
 async function openStorage(options: ServerOptions): Promise<Storage> {
-  const common = { ...options, valueBytesMax: valueBytesMaxDefault };
+  const onDamage = ({ key, revision, problem }: StorageDamage): void =>
+    options.logger.error("Found damage in the store", { ...(key !== undefined && { key }), revision, problem });
+  const common = { ...options, valueBytesMax: valueBytesMaxDefault, onDamage };
   if (options.storage === "memory") {
     const { openMemoryStorage } = await import("./storage/memory.ts");
     return openMemoryStorage(common);

@@ -10,6 +10,7 @@ export interface CountedCache {
   readonly dispatched: number;
   readonly storedLists: number;
   readonly storedObjects: number;
+  readonly decodeErrors: number;
   readonly consistentReads: number;
   readonly consistentFailures: number;
   readonly lists: ReadonlyMap<string, { readonly lists: number; readonly fetched: number }>;
@@ -35,6 +36,12 @@ const counters: readonly [name: string, stability: "ALPHA" | "BETA", help: strin
   ["apiserver_watch_cache_events_dispatched_total", "ALPHA", "Changes that a watch cache handed on.", ({ dispatched }) => dispatched],
   ["apiserver_storage_events_received_total", "BETA", "Changes that the store told of.", ({ received }) => received],
   ["apiserver_storage_list_total", "ALPHA", "Times that objects were listed in the store.", ({ storedLists }) => storedLists],
+  [
+    "apiserver_storage_decode_errors_total",
+    "ALPHA",
+    "Reads of stored objects that cannot be decoded, or are damaged.",
+    ({ decodeErrors }) => decodeErrors,
+  ],
   [
     "apiserver_storage_list_fetched_objects_total",
     "ALPHA",

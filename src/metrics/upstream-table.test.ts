@@ -136,7 +136,17 @@ async function everyMetric(): Promise<Metric[]> {
   const impersonation = impersonationMetrics();
   impersonation.attempted("", false, 1);
   impersonation.asked("legacy", true, 1);
-  const numbers = { loads: 1, received: 1, dispatched: 1, storedLists: 1, storedObjects: 1, consistentReads: 2, consistentFailures: 1, listed: 1 };
+  const numbers = {
+    loads: 1,
+    received: 1,
+    dispatched: 1,
+    storedLists: 1,
+    storedObjects: 1,
+    decodeErrors: 1,
+    consistentReads: 2,
+    consistentFailures: 1,
+    listed: 1,
+  };
   const cache = { ...numbers, lists: new Map([["f:x", { lists: 1, fetched: 1 }]]), waits: [...readWaitBounds.map(() => 1), 1], waitedSeconds: 9 };
   const caches = { collect: cacheMetrics(() => [[{ group: "", resource: "pods" }, cache]], readWaitBounds) };
   const calls = callMetrics();

@@ -17,6 +17,8 @@ export interface Stored {
   /** The object's JSON in the storage version, without resourceVersion. Never changed by anyone after it is handed over. */
   readonly value: Buffer;
   readonly seal?: Seal;
+  /** Why the store's record of it cannot be trusted; the value is empty then. */
+  readonly damage?: string;
 }
 
 export interface Check {
@@ -57,6 +59,8 @@ export interface LogEvent {
   /** The new value; for a deletion the last one. */
   readonly value: Buffer;
   readonly seal?: Seal;
+  /** As of {@link Stored}: of a deletion, the last value could not be read. */
+  readonly damage?: string;
   /** Reads the state before, where the engine still has it at hand; the embedded engines have it while the event is delivered. */
   readonly previous?: () => Stored;
 }
@@ -129,6 +133,30 @@ export class RevisionCompacted extends Error {
     super("mvcc: required revision has been compacted");
     this.compactedRevision = compactedRevision;
     this.name = "RevisionCompacted";
+  }
+}
+
+/** History cannot be read past the revision: to readers it is as gone as if it had been compacted. */
+export class HistoryDamaged extends RevisionCompacted {
+  constructor(revision: number) {
+    super(revision);
+    this.name = "HistoryDamaged";
+  }
+}
+
+/** A record of the store that is not what was written. */
+export class DamagedRecord extends Error {
+  constructor(problem: string) {
+    super(`the stored record is damaged: ${problem}`);
+    this.name = "DamagedRecord";
+  }
+}
+
+/** A store that must not be opened as it is. The message names the file, what was found, and what to do. */
+export class DamagedStore extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "DamagedStore";
   }
 }
 

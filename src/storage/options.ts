@@ -10,8 +10,18 @@ export interface StorageOptions {
   readonly valueBytesMax: number;
   /** Changes that may wait for the disk, 10,000 when unset; beyond it a commit throws StorageUnavailable. */
   readonly waitingMax?: number;
+  /** Called once for each damaged record that is found. */
+  readonly onDamage?: (damage: StorageDamage) => void;
   /** For tests of what happens when the disk fails. */
   readonly faults?: StorageFaults;
+}
+
+export interface StorageDamage {
+  /** Undefined when it cannot be known. */
+  readonly key: string | undefined;
+  /** Of the change; negative when it cannot be known. */
+  readonly revision: number;
+  readonly problem: string;
 }
 
 export interface StorageFaults {

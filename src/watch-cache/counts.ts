@@ -20,6 +20,8 @@ export class CacheCounts {
   /** States read from the store, and the objects in them. */
   storedLists = 0;
   storedObjects = 0;
+  /** Reads of stored objects that cannot be decoded, or are damaged. */
+  decodeErrors = 0;
   /** Lists of the newest state, and those of them that could not have it. */
   consistentReads = 0;
   consistentFailures = 0;

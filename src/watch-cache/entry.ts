@@ -4,7 +4,7 @@ import { peekTypeMeta } from "../lib/json/parse.ts";
 import { decodeStored } from "../lib/schema/decode.ts";
 import { encodeObject } from "../lib/schema/encode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
-import type { Seal, Stored } from "../storage/contract.ts";
+import { DamagedRecord, type Seal, type Stored } from "../storage/contract.ts";
 import type { Entry, EntryIndex } from "./contract.ts";
 
 /** What must be known of a definition to make entries from its stored values. */
@@ -24,8 +24,9 @@ export interface EntrySource {
   readonly indexedFields: readonly string[];
 }
 
-/** @throws DecodeError when the value is not what the definition says */
+/** @throws DecodeError when the value is not what the definition says · DamagedRecord when it is not what was written */
 export function entryFromStored(stored: Stored, source: EntrySource): Entry {
+  if (stored.damage !== undefined) throw new DamagedRecord(stored.damage);
   if (stored.seal?.fingerprint === source.fingerprint) return makeEntry(stored.key, stored.revision, stored.value, stored.seal, source);
   const schema = schemaFor(stored.value, source);
   const object = decodeStored(stored.value, schema);

@@ -77,13 +77,13 @@ async function eventsOf(log: Log, { storage, entryOf }: HistorySource, { after }
   const events: CacheEvent[] = [];
   for (const [index, event] of log.events.entries()) {
     if (index % atOnceMax === atOnceMax - 1) await new Promise((resolve) => setImmediate(resolve));
-    const { type, key, revision, value, seal } = event;
+    const { type, key, revision } = event;
     if (!states.has(key)) {
       const before = event.previousRevision === 0 ? undefined : (log.before.get(key) ?? (await storage.get(key, after)));
       states.set(key, before && entryOf(before));
     }
     const previous = states.get(key);
-    const entry = type === "delete" && previous !== undefined ? previous : entryOf({ key, revision, value, ...(seal && { seal }) });
+    const entry = type === "delete" && previous !== undefined ? previous : entryOf(event);
     if (type === "delete") {
       events.push({ type: "DELETED", revision, entry: deletedEntry(entry, revision), previous });
       states.set(key, undefined);

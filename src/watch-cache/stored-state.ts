@@ -47,6 +47,7 @@ export async function readStored(source: StoredStateSource, counts: CacheCounts,
     await new Promise((resolve) => setImmediate(resolve));
     range = await storage.range(prefix, { after: last.key, limit: page, revision });
   }
+  counts.decodeErrors += failures.count;
   if (failures.count > 0) throw new UnreadableObjects(resource, failures);
   return { tree: tree.build(), revision };
 }

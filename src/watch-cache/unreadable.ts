@@ -3,6 +3,7 @@ import { ApiError, internalError, type StatusCause } from "../api/errors.ts";
 import { formatGroupResource, type GroupResource } from "../api/object.ts";
 import { JsonSyntaxError } from "../lib/json/syntax-error.ts";
 import { DecodeError } from "../lib/schema/decode.ts";
+import { DamagedRecord } from "../storage/contract.ts";
 
 /** Objects that are named in one answer. */
 const namedMax = 100;
@@ -53,7 +54,7 @@ export class UnreadableObjects extends ApiError {
 }
 
 export function isReadFailure(error: unknown): error is Error {
-  return error instanceof DecodeError || error instanceof JsonSyntaxError;
+  return error instanceof DecodeError || error instanceof JsonSyntaxError || error instanceof DamagedRecord;
 }
 
 /** 500: the object of this key is not what its definition says. */

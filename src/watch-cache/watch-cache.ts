@@ -302,14 +302,15 @@ class StorageWatchCache implements WatchCache {
     this.#flush ??= setImmediate(() => this.#deliver());
   }
 
-  #apply({ type, key, revision, value, seal }: LogEvent): CacheEvent {
+  #apply(event: LogEvent): CacheEvent {
+    const { type, key, revision } = event;
     const previous = this.#tree.get(key);
     if (type === "delete") {
       this.#tree = this.#tree.delete(key);
-      const last = previous ?? this.#options.entryOf({ key, revision, value, ...(seal && { seal }) });
+      const last = previous ?? this.#options.entryOf(event);
       return { type: "DELETED", revision, entry: deletedEntry(last, revision), previous };
     }
-    const entry = this.#options.entryOf({ key, revision, value, ...(seal && { seal }) });
+    const entry = this.#options.entryOf(event);
     this.#tree = this.#tree.set(entry);
     return { type: previous === undefined ? "ADDED" : "MODIFIED", revision, entry, previous };
   }

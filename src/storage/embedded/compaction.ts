@@ -33,7 +33,7 @@ export function nextCompaction(ledger: Ledger, limits: CompactionLimits, state: 
   const drop: number[] = [];
   let { compacted, historyBytes } = state;
   let stopped = false;
-  for (const { type, position, previous, at, historyBytes: bytes } of heads) {
+  for (const { type, position, previous, previousDamaged, at, historyBytes: bytes } of heads) {
     const revision = revisionOf(position);
     if (revision > state.revision || revision >= cutOff) break;
     if (revision > compacted) {
@@ -41,7 +41,7 @@ export function nextCompaction(ledger: Ledger, limits: CompactionLimits, state: 
       if (stopped) break;
       compacted = revision;
     }
-    if (previous !== 0) drop.push(previous);
+    if (previous !== 0 && !previousDamaged) drop.push(previous);
     if (type === "delete") drop.push(position);
     historyBytes -= bytes;
   }

@@ -109,7 +109,7 @@ class EmbeddedStorage implements Storage {
       const difference = this.#older.since(revision);
       while (!this.#reachesNow(difference)) await nextTurn();
       const position = difference.positions.get(key);
-      const change = position === undefined ? this.#pending.durable(key) : position === 0 ? undefined : this.#ledger.read(position);
+      const change = position === undefined ? this.#pending.durable(key) : position === 0 ? undefined : this.#ledger.read(position, key);
       return change && storedOf(change);
     });
   }
@@ -255,7 +255,8 @@ class EmbeddedStorage implements Storage {
         value: value ?? nothing,
         seal: value === null ? undefined : seal,
         previous: previous?.position ?? 0,
-        historyBytes: (previous === undefined ? 0 : costOf(key, previous.valueBytes)) + (value === null ? costOf(key, 0) : 0),
+        ...(previous !== undefined && previous.valueBytes === undefined && { previousDamaged: true }),
+        historyBytes: (previous === undefined ? 0 : costOf(key, previous.valueBytes ?? 0)) + (value === null ? costOf(key, 0) : 0),
       };
       this.#pending.add(change);
       changes.push(change);

@@ -18,6 +18,9 @@ export function revisionOf(position: number): number {
   return Math.floor(position / changesMax);
 }
 
+/** In place of the position of a key whose position is damaged. */
+export const unknownPosition = -1;
+
 /** A change without its bytes. */
 export interface ChangeHead {
   readonly type: "put" | "delete";
@@ -27,8 +30,12 @@ export interface ChangeHead {
   readonly at: number;
   /** Position of the key's state before; 0 when it was absent. */
   readonly previous: number;
+  /** What is at `previous` is damaged, and may be another key's. */
+  readonly previousDamaged?: true;
   /** Bytes that are history because of this change: what it replaced, and itself if it is a deletion. They go when it is compacted. */
   readonly historyBytes: number;
+  /** Why nothing but the position can be trusted, or of {@link Ledger.read} nothing but the key: the rest is empty. */
+  readonly damage?: string;
 }
 
 export interface Change extends ChangeHead {
@@ -68,16 +75,16 @@ export interface LedgerGroup {
 export interface Ledger {
   /** As last written; those of an empty store when nothing was. */
   marks(): Marks;
-  /** Position of the key's latest change; 0 when the key is absent. */
+  /** Position of the key's latest put; 0 when the key is absent, {@link unknownPosition} when that is damaged. */
   position(key: string): number;
-  /** A change that is there; its value is a copy of its own or never changes. */
-  read(position: number): Change;
-  /** Bytes of the value of a put that is there. */
-  valueBytes(position: number): number;
-  /** Present keys with the prefix, after `after` when given, in order. */
+  /** A put of the key, which is there; its value is a copy of its own or never changes. */
+  read(position: number, key: string): Change;
+  /** Bytes of the value of a put that is there; undefined when it is damaged. */
+  valueBytes(position: number, key: string): number | undefined;
+  /** Present keys with the prefix, after `after` when given, in order; each with its {@link position}. */
   keys(prefix: string, after: string | undefined): Iterable<[key: string, position: number]>;
   count(prefix: string): number;
-  /** The first changes after the revision, in order, at most so many. */
+  /** The first changes after the revision, in order, at most so many. One with `damage` stands for those that cannot be read there. */
   heads(after: number, limit: number): ChangeHead[];
   changes(after: number, limit: number): Change[];
   /** The first ones to come, at most so many. */

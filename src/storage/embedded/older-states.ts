@@ -1,4 +1,5 @@
 /** What has changed since an older revision, so that the state then is the durable one with these changes taken back. */
+import { HistoryDamaged } from "../contract.ts";
 import { type Ledger, revisionOf } from "./ledger.ts";
 import type { Horizon } from "./log-subscribers.ts";
 
@@ -34,7 +35,7 @@ export class OlderStates {
     return difference;
   }
 
-  /** Looks at some more changes. @returns whether the difference reaches to this moment: it does until the caller waits for anything */
+  /** Looks at some more changes. @returns whether the difference reaches to this moment: it does until the caller waits for anything. @throws HistoryDamaged */
   advance(difference: Difference): boolean {
     const newest = this.#horizon.revision;
     if (difference.scanned === newest) return true;
@@ -42,8 +43,9 @@ export class OlderStates {
     const last = heads.at(-1);
     const whole = heads.length < stepMax || last === undefined || revisionOf(last.position) > newest;
     const until = whole ? newest : revisionOf(last.position) - 1;
-    for (const { key, position, previous } of heads) {
+    for (const { key, position, previous, damage } of heads) {
       if (revisionOf(position) > until) break;
+      if (damage !== undefined) throw new HistoryDamaged(revisionOf(position));
       if (!difference.positions.has(key)) difference.positions.set(key, previous);
     }
     difference.scanned = until;

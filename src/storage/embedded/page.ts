@@ -27,7 +27,7 @@ export function readPage(ledger: Ledger, pending: PendingKeys, { prefix, after, 
   const stateOf = (key: string): Change | undefined => {
     const position = positions.get(key);
     if (position === undefined) return pending.durable(key);
-    return position === 0 ? undefined : ledger.read(position);
+    return position === 0 ? undefined : ledger.read(position, key);
   };
   let next = 0;
   /** @returns whether there was room for all that come before the key */
@@ -44,7 +44,7 @@ export function readPage(ledger: Ledger, pending: PendingKeys, { prefix, after, 
     if (!takeBefore(key)) return true;
     if (changed.has(key)) continue;
     if (entries.length >= until) return true;
-    entries.push(storedOf(ledger.read(position)));
+    entries.push(storedOf(ledger.read(position, key)));
   }
   return !takeBefore(undefined);
 }

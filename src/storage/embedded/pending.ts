@@ -11,7 +11,8 @@ interface PendingKey {
 /** Of a put that made a newest state. */
 export interface NewestHead {
   readonly position: number;
-  readonly valueBytes: number;
+  /** Undefined when the put is damaged. */
+  readonly valueBytes: number | undefined;
 }
 
 export class PendingKeys {
@@ -36,7 +37,7 @@ export class PendingKeys {
   /** The put that made the newest state; undefined when the key is absent in it. */
   newest(key: string): Change | undefined {
     const pending = this.#keys.get(key);
-    if (pending === undefined) return this.#read(this.#ledger.position(key));
+    if (pending === undefined) return this.#read(this.#ledger.position(key), key);
     return pending.newest.type === "put" ? pending.newest : undefined;
   }
 
@@ -46,12 +47,12 @@ export class PendingKeys {
     if (pending !== undefined)
       return pending.newest.type === "put" ? { position: pending.newest.position, valueBytes: pending.newest.value.length } : undefined;
     const position = this.#ledger.position(key);
-    return position === 0 ? undefined : { position, valueBytes: this.#ledger.valueBytes(position) };
+    return position === 0 ? undefined : { position, valueBytes: this.#ledger.valueBytes(position, key) };
   }
 
   /** The put that made the durable state. The ledger may be ahead of it while a write is under way. */
   durable(key: string): Change | undefined {
-    return this.#read(this.#keys.get(key)?.durable ?? this.#ledger.position(key));
+    return this.#read(this.#keys.get(key)?.durable ?? this.#ledger.position(key), key);
   }
 
   /** Adds a change to the newest state, which the change says was before it. */
@@ -78,7 +79,7 @@ export class PendingKeys {
     for (const [key, { durable }] of this.#keys) if (key.startsWith(prefix)) yield [key, durable];
   }
 
-  #read(position: number): Change | undefined {
-    return position === 0 ? undefined : this.#ledger.read(position);
+  #read(position: number, key: string): Change | undefined {
+    return position === 0 ? undefined : this.#ledger.read(position, key);
   }
 }

@@ -3,16 +3,17 @@ import type { LogEvent, Stored } from "../contract.ts";
 import { type Change, type Ledger, revisionOf } from "./ledger.ts";
 
 /** @param change a put */
-export function storedOf({ key, position, value, seal }: Change): Stored {
+export function storedOf({ key, position, value, seal, damage }: Change): Stored {
   const revision = revisionOf(position);
+  if (damage !== undefined) return { key, revision, value, damage };
   return seal === undefined ? { key, revision, value } : { key, revision, value, seal };
 }
 
 /** @param ledger has the change, and the put before it */
 export function eventOf(change: Change, ledger: Ledger): LogEvent {
   const { type, key, position, previous } = change;
-  const { value, seal } = type === "put" || previous === 0 ? change : ledger.read(previous);
+  const { value, seal, damage } = type === "put" || previous === 0 ? change : ledger.read(previous, key);
   const event = { type, key, revision: revisionOf(position), previousRevision: revisionOf(previous), value };
-  const before = previous === 0 ? undefined : (): Stored => storedOf(ledger.read(previous));
-  return { ...event, ...(seal && { seal }), ...(before && { previous: before }) };
+  const before = previous === 0 ? undefined : (): Stored => storedOf(ledger.read(previous, key));
+  return { ...event, ...(seal && { seal }), ...(damage !== undefined && { damage }), ...(before && { previous: before }) };
 }

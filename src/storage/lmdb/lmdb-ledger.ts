@@ -1,44 +1,63 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { compareKeys, endOfPrefix } from "../embedded/key-order.ts";
-import { type Change, type ChangeHead, type Expiry, emptyMarks, type Ledger, type LedgerGroup, type Marks, positionOf } from "../embedded/ledger.ts";
+import {
+  type Change,
+  type ChangeHead,
+  type Expiry,
+  emptyMarks,
+  type Ledger,
+  type LedgerGroup,
+  type Marks,
+  positionOf,
+  revisionOf,
+  unknownPosition,
+} from "../embedded/ledger.ts";
+import type { StorageDamage } from "../options.ts";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
 import { DiskReserve } from "./disk-reserve.ts";
-import { integerKey } from "./keys.ts";
-import { causeOf, isUsable, lastSize, layoutFormat, type Maps, type MapsOptions, openMaps, usedBytes } from "./maps.ts";
-import { type Arena, readHead, readRecord, recordBytesMax, valueStart, writeRecord } from "./record.ts";
+import { causeOf, isUsable, lastSize, type Maps, type MapsOptions, openMaps, usedBytes } from "./maps.ts";
+import { encodeMarks, marksBytes } from "./marks.ts";
+import { decodeExpiry, decodePosition, encodeExpiry, encodePosition, pointerBytes } from "./pointers.ts";
+import { type Arena, isContinued, type RecordRules, readHead, readRecord, recordBytesMax, recordProblem, valueBytes, writeRecord } from "./record.ts";
 
-const marksBytes = 32;
-const positionBytes = 8;
 /** See {@link bytesWritten}. */
 const groupBytes = 256 << 10;
 const changeBytes = 48 << 10;
 const dropBytes = 8 << 10;
 /** Kept between writes for the records of the next. */
 const arenaKeptMax = 4 << 20;
+/** Damaged records that are remembered as reported; beyond it some are reported again. */
+const reportedMax = 10_000;
+
+export type LedgerOptions = MapsOptions & { readonly onDamage?: (damage: StorageDamage) => void };
 
 /** A group of changes is one transaction, which a thread of lmdb-js's makes. */
 export class LmdbLedger implements Ledger {
-  readonly #options: MapsOptions;
+  readonly #options: LedgerOptions;
   readonly #lock: DirectoryLock;
   #maps: Maps;
   #marks: Marks;
+  readonly #rules: RecordRules;
   readonly #reserve: DiskReserve;
+  /** What has been reported as damaged. */
+  readonly #reported = new Set<string | number>();
   /** LMDB has given up and could not be opened again yet. */
   #broken = false;
   /** Holds the records of one write; the next comes only after it. */
   #arena = newArena(64 << 10);
 
-  private constructor(options: MapsOptions, lock: DirectoryLock, maps: Maps) {
+  private constructor(options: LedgerOptions, lock: DirectoryLock, maps: Maps) {
     this.#options = options;
     this.#lock = lock;
     this.#maps = maps;
-    this.#marks = readMarks(maps);
+    this.#marks = maps.marks;
+    this.#rules = maps.marks;
     this.#reserve = new DiskReserve({ path: dataFile(options), measure: () => usedBytes(this.#maps.root) });
   }
 
   /** @throws Error when another server has the directory, or it cannot be read, or it holds another format */
-  static async open(options: MapsOptions): Promise<LmdbLedger> {
+  static async open(options: LedgerOptions): Promise<LmdbLedger> {
     const lock = await lockDirectory(options.dir);
     try {
       return new LmdbLedger(options, lock, await openMaps(options));
@@ -53,31 +72,38 @@ export class LmdbLedger implements Ledger {
   }
 
   position(key: string): number {
-    const bytes = this.#maps.current.getBinaryFast(key);
-    return bytes === undefined ? 0 : integerKey.readKey(bytes, 0, 8);
+    const value = this.#maps.current.getBinaryFast(key);
+    return value === undefined ? 0 : this.#positionIn(key, value, lastSize(this.#maps.current));
   }
 
-  read(position: number): Change {
-    return readRecord(position, this.#record(position), lastSize(this.#maps.log));
+  read(position: number, key: string): Change {
+    const record = this.#record(position);
+    if (typeof record === "string") return this.#damagedPut(key, position, record);
+    const change = readRecord(position, record);
+    return isPutOf(key, change) ? change : this.#damagedPut(key, position, `there is the record of another key in its place: ${change.key}`);
   }
 
-  valueBytes(position: number): number {
-    const start = valueStart(this.#record(position));
-    return lastSize(this.#maps.log) - start;
+  valueBytes(position: number, key: string): number | undefined {
+    const record = this.#record(position);
+    return typeof record !== "string" && isPutOf(key, readHead(position, record)) ? valueBytes(record) : undefined;
   }
 
-  /** In a buffer that the next read may use again. */
-  #record(position: number): Buffer {
-    const record = this.#maps.log.getBinaryFast(position);
-    if (record === undefined) throw new Error(`the log has no change at ${position}`);
-    return record;
+  /** A copy of the record; or why it cannot be trusted. */
+  #record(position: number): Buffer | string {
+    if (position === unknownPosition) return lost;
+    const { log } = this.#maps;
+    const shared = log.getBinaryFast(position);
+    if (shared === undefined) return missing;
+    const record = Buffer.allocUnsafeSlow(lastSize(log));
+    shared.copy(record, 0, 0, record.length);
+    return recordProblem(position, record, this.#rules) ?? record;
   }
 
   *keys(prefix: string, after: string | undefined): IterableIterator<[string, number]> {
     const start = after === undefined || compareKeys(after, prefix) < 0 ? { start: prefix } : { start: after, exclusiveStart: true };
     for (const { key, value } of this.#maps.current.getRange({ ...start, end: endOfPrefix(prefix) })) {
       if (!key.startsWith(prefix)) return;
-      yield [key, integerKey.readKey(value, 0, 8)];
+      yield [key, this.#positionIn(key, value, value.length)];
     }
   }
 
@@ -86,16 +112,23 @@ export class LmdbLedger implements Ledger {
   }
 
   heads(after: number, limit: number): ChangeHead[] {
-    return Array.from(this.#records(after, limit), ({ key, value }) => readHead(key, value));
+    return this.#scan(after, limit, readHead);
   }
 
   changes(after: number, limit: number): Change[] {
-    return Array.from(this.#records(after, limit), ({ key, value }) => readRecord(key, value, value.length));
+    return this.#scan(after, limit, readRecord);
   }
 
   expiries(limit: number): Expiry[] {
-    const range = this.#maps.expiry.getRange({ start: [0, 0], limit });
-    return Array.from(range, ({ key: [at, position], value }) => ({ at, position, key: value.toString() }));
+    const expiries: Expiry[] = [];
+    for (const { key, value } of this.#maps.expiry.getRange({ start: [0, 0] })) {
+      const [at, position] = key;
+      const expiry = decodeExpiry(at, position, value, this.#rules);
+      if (expiry !== undefined) expiries.push(expiry);
+      else this.#report(position, undefined, "a time at which a key expires is damaged: the key does not expire");
+      if (expiries.length === limit) break;
+    }
+    return expiries;
   }
 
   async write(group: LedgerGroup): Promise<void> {
@@ -129,43 +162,85 @@ export class LmdbLedger implements Ledger {
     this.#broken = true;
     await this.#maps.root.close();
     this.#maps = await openMaps(this.#options);
-    const { revision } = readMarks(this.#maps);
+    const { revision } = this.#maps.marks;
     if (revision !== this.#marks.revision) {
       throw new Error(`the disk has revision ${revision} after a write that it refused; revision ${this.#marks.revision} was the last one answered`);
     }
     this.#broken = false;
   }
 
-  #records(after: number, limit: number) {
-    return this.#maps.log.getRange({ start: positionOf(after + 1, 0), limit });
+  /** The records after the revision. For one that is damaged, and for those missing at one place, there is a change that says so. */
+  #scan<Head extends ChangeHead>(after: number, limit: number, decode: (position: number, record: Buffer) => Head): Head[] {
+    const heads: Head[] = [];
+    // The first revision is that of the empty store.
+    let next = positionOf(Math.max(after, emptyMarks.revision) + 1, 0);
+    let orNext = next;
+    for (const { key: position, value: record } of this.#maps.log.getRange({ start: next, limit })) {
+      if (position !== next && position !== orNext) heads.push(this.#damagedChange<Head>(next, missing));
+      const problem = recordProblem(position, record, this.#rules);
+      heads.push(problem === undefined ? decode(position, record) : this.#damagedChange<Head>(position, problem));
+      const continued = problem === undefined ? isContinued(record) : undefined;
+      next = continued === true ? position + 1 : positionOf(revisionOf(position) + 1, 0);
+      orNext = continued === undefined ? position + 1 : next;
+    }
+    if (heads.length < limit && revisionOf(next) <= this.#marks.revision) {
+      heads.push(this.#damagedChange<Head>(next, missing));
+    }
+    return heads.slice(0, limit);
+  }
+
+  #positionIn(key: string, value: Buffer, length: number): number {
+    const position = decodePosition(key, value, length, this.#rules);
+    if (position === unknownPosition) this.#report(key, key, lost);
+    return position;
+  }
+
+  #damagedPut(key: string, position: number, problem: string): Change {
+    this.#report(position === unknownPosition ? key : position, key, problem);
+    return { ...nothingAt(position), key, damage: problem };
+  }
+
+  #damagedChange<Head>(position: number, problem: string): Head {
+    this.#report(position, undefined, problem);
+    return { ...nothingAt(position), damage: problem } as Head;
+  }
+
+  /** Each damage once, whoever finds it. */
+  #report(what: string | number, key: string | undefined, problem: string): void {
+    if (this.#reported.has(what)) return;
+    if (this.#reported.size === reportedMax) this.#reported.clear();
+    this.#reported.add(what);
+    this.#options.onDamage?.({ key, revision: typeof what === "number" ? revisionOf(what) : unknownPosition, problem });
   }
 
   #put({ changes, expiries, drop, dropExpiries, marks }: LedgerGroup): void {
     const { meta, log, current, expiry } = this.#maps;
     const arena = this.#arenaFor(changes);
-    let at = writeMarks(marks, arena.view);
+    encodeMarks({ ...marks, uncheckedUntil: this.#rules.uncheckedUntil }, arena.bytes);
+    let at = marksBytes;
     meta.put("marks", arena.bytes.subarray(0, at));
-    for (const change of changes) {
+    for (const [index, change] of changes.entries()) {
       const { key, position, type } = change;
+      const following = changes[index + 1];
       const record = at;
-      at = writeRecord(change, arena, record);
+      at = writeRecord(change, arena, record, following !== undefined && revisionOf(following.position) === revisionOf(position));
       log.put(position, arena.bytes.subarray(record, at));
       if (type === "delete") current.remove(key);
       else {
-        const end = integerKey.writeKey(position, arena.bytes, at);
+        const end = encodePosition(key, position, arena.bytes, at);
         current.put(key, arena.bytes.subarray(at, end));
         at = end;
       }
     }
     for (const position of drop) log.remove(position);
-    for (const { at: time, position, key } of expiries) expiry.put([time, position], Buffer.from(key));
+    for (const each of expiries) expiry.put([each.at, each.position], encodeExpiry(each));
     for (const { at: time, position } of dropExpiries) expiry.remove([time, position]);
   }
 
   /** Room for the marks, and for a record and a position of each change. */
   #arenaFor(changes: readonly Change[]): Arena {
     let bytesMax = marksBytes;
-    for (const change of changes) bytesMax += recordBytesMax(change) + positionBytes;
+    for (const change of changes) bytesMax += recordBytesMax(change) + pointerBytes;
     if (bytesMax <= this.#arena.bytes.length) return this.#arena;
     const arena = newArena(bytesMax);
     if (bytesMax <= arenaKeptMax) this.#arena = arena;
@@ -178,18 +253,16 @@ function newArena(length: number): Arena {
   return { bytes, view: new DataView(bytes.buffer) };
 }
 
-function writeMarks({ revision, compacted, historyBytes }: Marks, view: DataView): number {
-  view.setFloat64(0, layoutFormat, true);
-  view.setFloat64(8, revision, true);
-  view.setFloat64(16, compacted, true);
-  view.setFloat64(24, historyBytes, true);
-  return marksBytes;
+function nothingAt(position: number): Change {
+  return { type: "put", key: "", position, at: 0, previous: 0, historyBytes: 0, value: nothing };
 }
 
-function readMarks({ meta }: Maps): Marks {
-  const bytes = meta.getBinary("marks");
-  if (bytes === undefined) return emptyMarks;
-  return { revision: bytes.readDoubleLE(8), compacted: bytes.readDoubleLE(16), historyBytes: bytes.readDoubleLE(24) };
+const nothing = Buffer.alloc(0);
+const lost = "the position of its record is damaged";
+const missing = "its record is missing";
+
+function isPutOf(key: string, head: ChangeHead): boolean {
+  return head.type === "put" && head.key === key;
 }
 
 function dataFile({ dir }: MapsOptions): string {

@@ -9,7 +9,7 @@ export type LmdbOptions = StorageOptions & MapsOptions;
 
 /**
  * The engine that keeps everything in a directory, which is made if it is missing.
- * @throws Error when another server has the directory, or it cannot be read
+ * @throws DamagedStore · Error when another server has the directory, or it cannot be read
  */
 export async function openLmdbStorage(options: LmdbOptions): Promise<Storage> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 });

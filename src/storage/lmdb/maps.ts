@@ -2,10 +2,10 @@
 import { open as openFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Database, DatabaseOptions, RootDatabase, RootDatabaseOptionsWithPath, TransactionFlags } from "lmdb";
+import { DamagedStore } from "../contract.ts";
 import { expiryKey, integerKey, type KeyEncoder, textKey } from "./keys.ts";
+import { decodeMarks, layoutFormat, type StoredMarks } from "./marks.ts";
 
-/** Bumped when the layout changes so that older servers must not open it. */
-export const layoutFormat = 1;
 /** Address space, not memory; grows beyond it by itself. Windows would allocate the file at once. */
 const mapBytes = process.platform === "win32" ? undefined : 16 * 2 ** 30;
 /** lmdb-js's TransactionFlags.SYNCHRONOUS_COMMIT, which it declares but does not export. */
@@ -19,6 +19,8 @@ export interface MapsOptions {
 
 export interface Maps {
   readonly root: RootDatabase;
+  /** As they were when the maps were opened. */
+  readonly marks: StoredMarks;
   /** Of one value: the marks. */
   readonly meta: Database<Buffer, string>;
   /** From position to the change with its value. */
@@ -29,7 +31,7 @@ export interface Maps {
   readonly expiry: Database<Buffer, [number, number]>;
 }
 
-/** @throws Error when the directory cannot be read, or holds another format */
+/** @throws DamagedStore when the marks are damaged · Error when the directory cannot be read, or holds the format of a newer server */
 export async function openMaps({ dir, durability }: MapsOptions): Promise<Maps> {
   const { open } = await import("lmdb");
   const options: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
@@ -47,21 +49,28 @@ export async function openMaps({ dir, durability }: MapsOptions): Promise<Maps> 
   };
   const root = open(options);
   try {
+    const meta = openMap(root, "meta", textKey);
     const maps: Maps = {
       root,
-      meta: openMap(root, "meta", textKey),
+      marks: readMarks(dir, meta),
+      meta,
       log: openMap(root, "log", integerKey),
       current: openMap(root, "current", textKey),
       expiry: openMap(root, "expiry", expiryKey),
     };
-    const found = maps.meta.getBinary("marks")?.readDoubleLE(0) ?? layoutFormat;
-    if (found !== layoutFormat) throw new Error(`the data in ${dir} has format ${found}; this server reads format ${layoutFormat}`);
     if (durability === "full") await syncDirectories(dir);
     return maps;
   } catch (error) {
     await root.close();
     throw error;
   }
+}
+
+function readMarks(dir: string, meta: Database<Buffer, string>): StoredMarks {
+  const verdict = decodeMarks(meta.getBinary("marks"));
+  if ("marks" in verdict) return verdict.marks;
+  if ("problem" in verdict) throw new DamagedStore(`the store in ${dir} is damaged: ${verdict.problem}`);
+  throw new Error(`the store in ${dir} has format ${verdict.newerFormat}, that of a newer server; this one reads formats up to ${layoutFormat}`);
 }
 
 /** New files must be found after a crash, too. */
@@ -87,7 +96,7 @@ function openMap<Key extends string | number | [number, number]>(
 }
 
 /** Length of the value that `getBinaryFast` has just returned in its larger buffer. */
-export function lastSize(map: Database<Buffer, number>): number {
+export function lastSize<Key extends string | number>(map: Database<Buffer, Key>): number {
   return (map as unknown as { lastSize: number }).lastSize;
 }
 

@@ -1,0 +1,41 @@
+/**
+ * What leads to records, as values: of a key the position of its latest put and the check of both; of a time and a position the key that expires
+ * then and the check of the three. Entries of format 1 have no checks.
+ */
+import { type Expiry, revisionOf, unknownPosition } from "../embedded/ledger.ts";
+import { entryCheck } from "./entry-check.ts";
+import { integerKey } from "./keys.ts";
+import type { RecordRules } from "./record.ts";
+
+const uncheckedBytes = 8;
+const checkedBytes = 12;
+/** Bytes that {@link encodePosition} needs. */
+export const pointerBytes = checkedBytes;
+
+/** @returns where the value ends */
+export function encodePosition(key: string, position: number, bytes: Buffer, start: number): number {
+  return bytes.writeUInt32BE(entryCheck([position], key), integerKey.writeKey(position, bytes, start));
+}
+
+/** @param value its first `length` bytes. @returns {@link unknownPosition} when it is damaged */
+export function decodePosition(key: string, value: Buffer, length: number, rules: RecordRules): number {
+  if (length !== checkedBytes && length !== uncheckedBytes) return unknownPosition;
+  const position = integerKey.readKey(value, 0, 8);
+  const isFine = length === checkedBytes ? value.readUInt32BE(8) === entryCheck([position], key) : revisionOf(position) <= rules.uncheckedUntil;
+  return isFine && position > 0 ? position : unknownPosition;
+}
+
+export function encodeExpiry({ at, position, key }: Expiry): Buffer {
+  const keyBytes = Buffer.byteLength(key);
+  const value = Buffer.allocUnsafe(keyBytes + 4);
+  value.writeUInt32BE(entryCheck([at, position], key), value.write(key));
+  return value;
+}
+
+/** @returns undefined when it is damaged */
+export function decodeExpiry(at: number, position: number, value: Buffer, rules: RecordRules): Expiry | undefined {
+  if (revisionOf(position) <= rules.uncheckedUntil) return { at, position, key: value.toString() };
+  if (value.length <= 4) return undefined;
+  const key = value.toString("utf8", 0, value.length - 4);
+  return value.readUInt32BE(value.length - 4) === entryCheck([at, position], key) ? { at, position, key } : undefined;
+}
