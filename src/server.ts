@@ -55,6 +55,7 @@ import { createInstaller } from "./resource/install.ts";
 import { accessSettings, openAccess } from "./server/access.ts";
 import { claimRight } from "./server/claim-right.ts";
 import { Closers } from "./server/closers.ts";
+import { componentProbes } from "./server/components.ts";
 import { startControllers } from "./server/controllers.ts";
 import { resourceEndpoints } from "./server/endpoints.ts";
 import { identitySettings, openIdentity } from "./server/identity.ts";
@@ -162,7 +163,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
       authorizationFilter(authorize, { attempted: access.attempted, clock }),
     ],
     registry,
-    endpoints: resourceEndpoints({ watches, clock, access, identity }),
+    endpoints: resourceEndpoints({ watches, clock, access, identity, components: componentProbes(storage) }),
     routes: [
       ...healthRoutes(storage, state, options, metrics.health),
       ...documentRoutes({ catalog, gates, serverAddress: address, issuer: identity.routes }),

@@ -4,7 +4,7 @@ import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Resolved, SubresourceDefinition } from "../resource/contract.ts";
 import { isBuiltinGroup } from "../resource/discovery.ts";
-import type { RequestContext } from "./contract.ts";
+import type { RequestContext, RequestInfo } from "./contract.ts";
 import { checkObjectName, customEndpoint, isInScope } from "./custom-paths.ts";
 import { deprecationWarning } from "./deprecation.ts";
 import { negotiate } from "./representation/negotiate.ts";
@@ -15,6 +15,8 @@ export type Endpoint = (context: RequestContext, registry: RegistryContext) => v
 export interface ResourceEndpoints {
   /** By verb: get list watch create update patch delete deletecollection. */
   readonly verbs: Readonly<Record<string, Endpoint>>;
+  /** The same of resources whose objects are not stored but can be read, by `group/resource`. */
+  readonly computed: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
   /** Subresources that are more than a view of the object, by `group/resource/subresource`. */
   readonly subresources: Readonly<Record<string, Endpoint>>;
 }
@@ -62,9 +64,12 @@ function serveCustom(context: RequestContext, resolved: Resolved, registry: Regi
 const withoutTables = { tables: false };
 
 /** @throws ApiError 405 */
-function endpointOf(context: RequestContext, resolved: Resolved, { verbs }: ResourceEndpoints): Endpoint {
-  const { verb } = context.info;
-  const endpoint = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+function endpointOf(context: RequestContext, resolved: Resolved, { verbs, computed }: ResourceEndpoints): Endpoint {
+  const { group, resource, subresource, verb } = context.info;
+  const own = subresource === "" ? computed[`${group}/${resource}`] : undefined;
+  if (own?.watch !== undefined && verb === "watch") return own.watch; // Refuses in words of its own.
+  const all = own ?? verbs;
+  const endpoint = Object.hasOwn(all, verb) ? all[verb] : undefined;
   if (endpoint === undefined || !allowsVerb(context, resolved)) throw methodNotAllowed();
   return endpoint;
 }
@@ -87,12 +92,18 @@ function checkPath({ info }: RequestContext, { resource, version }: Resolved): v
   const { namespaced } = resource.definition;
   const [, name] = info.parts;
   const isNamespace = info.resource === "namespaces" && info.group === "";
+  if (isWatchPath(info) && !version.verbs.includes("watch")) throw resourceNotServed();
   if (!namespaced && info.namespace !== "" && !isNamespace) throw resourceNotServed();
   if (namespaced && info.namespace === "" && name !== undefined) throw resourceNotServed();
   if (info.subresource === "") return;
   if (name === "") throw resourceNotServed();
   const subresource = version.subresources.find((one) => one.name === info.subresource);
   if (subresource === undefined || (info.parts.length > 3 && info.subresource !== "proxy")) throw resourceNotServed();
+}
+
+/** Whether the verb is in the path, such as `/api/v1/watch/pods`. */
+function isWatchPath({ path, apiPrefix }: RequestInfo): boolean {
+  return path.split("/")[apiPrefix === "api" ? 3 : 4] === "watch";
 }
 
 /** Upstream's store asks this of every name, so that none leads elsewhere. @throws ApiError 400 */

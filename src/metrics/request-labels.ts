@@ -1,6 +1,6 @@
 /** How upstream labels a request in its metrics. Values come from the catalogue only, so that clients cannot make up series. */
+import { dryRunOfQuery } from "../api/dry-run.ts";
 import type { RequestContext } from "../http/contract.ts";
-import { dryRunOfQuery } from "../registry/options.ts";
 import { formatLabels } from "./exposition.ts";
 
 export const requestLabelNames = ["verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"] as const;

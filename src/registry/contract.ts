@@ -2,7 +2,7 @@
 import type { Admission } from "../admission/contract.ts";
 import type { Clock } from "../api/clock.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
-import type { KubeObject } from "../api/object.ts";
+import type { GroupResource, KubeObject } from "../api/object.ts";
 import type { UserInfo } from "../api/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import type { Catalog, Resolved } from "../resource/contract.ts";
@@ -61,6 +61,14 @@ export interface Review {
   check(sent: KubeObject, namespace: string): void;
   /** @param sent may be changed and returned */
   answer(sent: KubeObject, user: UserInfo): KubeObject | Promise<KubeObject>;
+}
+
+/** Objects of a resource that are made for each request. They have neither labels nor a resourceVersion. */
+export interface ComputedObjects {
+  /** The name of the resource in the error about an object that does not exist. */
+  readonly missing: GroupResource;
+  list(): Promise<readonly KubeObject[]>;
+  get(name: string): Promise<KubeObject | undefined>;
 }
 
 /** What the verbs need of the world; one per server. */

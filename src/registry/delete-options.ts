@@ -1,4 +1,5 @@
 /** How an object is to be deleted, as the body says, or the query. Source: resource-api §2.8, §4.9; apiserver's delete handlers, apimachinery's validation. */
+import { dryRunOfQuery } from "../api/dry-run.ts";
 import { badRequest } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
 import { parseGroupVersion } from "../api/object.ts";
@@ -15,7 +16,7 @@ import { conform, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import { YamlError } from "../lib/yaml/decode.ts";
 import { builtinSchema } from "../resource/builtin-schemas.ts";
 import type { DeleteOptions } from "./contract.ts";
-import { dryRunOfQuery, readBoolean, throwInvalidOptions, validateDryRun } from "./options.ts";
+import { readBoolean, throwInvalidOptions, validateDryRun } from "./options.ts";
 import { readText } from "./read-text.ts";
 
 /** The options as they stand in a body or a query, not yet checked. */

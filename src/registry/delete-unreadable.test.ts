@@ -147,6 +147,7 @@ test("who may delete may not do this yet", () =>
                 return { decision: "noOpinion", reason: "no rule" };
               }),
           },
+          computed: {},
           subresources: {},
         }),
       { method: "DELETE", path: broken, body: Buffer.from(JSON.stringify(unsafe)), headers: { "content-type": "application/json" } },

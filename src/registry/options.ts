@@ -1,4 +1,5 @@
 /** What the query says about how to write. Source: resource-api §4.3, §4.9, §4.10; apimachinery's validation. */
+import { dryRunOfQuery } from "../api/dry-run.ts";
 import { invalid } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
 import { validateFieldManager } from "../api/validation/metadata.ts";
@@ -44,11 +45,6 @@ function readCommon(query: URLSearchParams, errors: FieldErrors): WriteOptions {
   const level = query.get("fieldValidation") ?? "";
   if (!levels.includes(level)) errors.notSupported("fieldValidation", level, levels);
   return { dryRun: dryRun.length > 0, fieldManager, fieldValidation: (level || "Warn") as FieldValidation, force: false };
-}
-
-/** The values of the parameter `dryRun`. One without a value is as if it were absent (1.36 answers 422). */
-export function dryRunOfQuery(query: URLSearchParams): readonly string[] {
-  return query.getAll("dryRun").filter((value) => value !== "");
 }
 
 export function validateDryRun(values: readonly string[], errors: FieldErrors): void {

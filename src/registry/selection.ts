@@ -17,7 +17,7 @@ export interface Selection {
   readonly name: string | undefined;
   /** What a field must be, where the field selector says so. */
   fixed(field: string): string | undefined;
-  matches(entry: Entry): boolean;
+  matches(entry: Pick<Entry, "index">): boolean;
 }
 
 export interface SelectorTexts {

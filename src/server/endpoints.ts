@@ -8,7 +8,9 @@ import {
   selfSubjectRulesReview,
   subjectAccessReview,
 } from "../apis/authorization/access-reviews.ts";
+import { componentStatuses, type HealthProbe } from "../apis/core/component-status.ts";
 import { connectSubresources, createActions, refuseConnect } from "../apis/subresources.ts";
+import { computedEndpoints } from "../http/endpoints/computed.ts";
 import { createObject } from "../http/endpoints/create.ts";
 import { deleteObject } from "../http/endpoints/delete.ts";
 import { deleteCollection } from "../http/endpoints/delete-collection.ts";
@@ -31,9 +33,11 @@ interface Needs {
   readonly clock: Clock;
   readonly access: Access;
   readonly identity: Identity;
+  /** What ComponentStatus shows, by component. */
+  readonly components: Readonly<Record<string, HealthProbe>>;
 }
 
-export function resourceEndpoints({ watches, clock, access: { authorize, rulesOf }, identity }: Needs): ResourceEndpoints {
+export function resourceEndpoints({ watches, clock, access: { authorize, rulesOf }, identity, components }: Needs): ResourceEndpoints {
   const memory = new PieceMemory();
   return {
     verbs: {
@@ -46,6 +50,7 @@ export function resourceEndpoints({ watches, clock, access: { authorize, rulesOf
       delete: (context, registry) => deleteObject(context, registry, authorize),
       deletecollection: (context, registry) => deleteCollection(context, registry, memory),
     },
+    computed: { "/componentstatuses": computedEndpoints(componentStatuses(components)) },
     subresources: {
       ...subresourceEndpoints({ createActions, connectSubresources, refuseConnect }),
       "/serviceaccounts/token": tokenRequestEndpoint(identity.tokens),

@@ -66,7 +66,7 @@ export async function send(
     async (context) => {
       if (registry.gates.enabled("CBORServingAndStorage")) Object.assign(context, { encodings: [...context.encodings, cbor] });
       try {
-        await serveResource(context, registry, { verbs: verbsWith(authorize), subresources: {} });
+        await serveResource(context, registry, { verbs: verbsWith(authorize), computed: {}, subresources: {} });
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         sendError(context, error, { info() {}, warn() {}, error() {} });

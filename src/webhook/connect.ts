@@ -4,10 +4,12 @@ import net, { isIP } from "node:net";
 import tls from "node:tls";
 import { type Address, WebhookError, type WebhookErrorKind } from "./contract.ts";
 
-/** Longest that opening one may take, whatever the call's own limit. As Go's dialer has it. */
+/** As Go's dialer has it. */
 const connectTimeoutMs = 30_000;
 
 export interface ConnectOptions extends Address {
+  /** Longest that opening the connection may take, 30 s by default. */
+  readonly timeoutMs?: number;
   /** Undefined: without TLS. */
   readonly tls?: {
     readonly context: tls.SecureContext;
@@ -19,7 +21,7 @@ export interface ConnectOptions extends Address {
 
 /** @throws WebhookError of kind `connect`, `tls` or `timeout`, whose message lacks the request it was for */
 export function connect(options: ConnectOptions): Promise<net.Socket> {
-  const { host, port } = options;
+  const { host, port, timeoutMs = connectTimeoutMs } = options;
   return new Promise((resolve, reject) => {
     const socket = options.tls === undefined ? net.connect({ host, port }) : tls.connect({ host, port, ...tlsOptions(options.tls) });
     let opened = options.tls === undefined;
@@ -28,7 +30,7 @@ export function connect(options: ConnectOptions): Promise<net.Socket> {
       socket.destroy();
       reject(error);
     };
-    const timer = setTimeout(() => fail(new WebhookError("timeout", `dial tcp ${formatAddress(options)}: i/o timeout`)), connectTimeoutMs).unref();
+    const timer = setTimeout(() => fail(new WebhookError("timeout", `dial tcp ${formatAddress(options)}: i/o timeout`)), timeoutMs).unref();
     socket.once("connect", () => {
       opened = true;
     });

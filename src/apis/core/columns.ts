@@ -3,6 +3,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { ageColumn, nameColumn } from "../../resource/common-columns.ts";
 import type { Column } from "../../resource/contract.ts";
 import { containerColumns, count, formatLabels, integer, text, wide } from "../column.ts";
+import type { Part } from "../fields.ts";
 import { eventColumns } from "./event.columns.ts";
 import { nodeColumns } from "./node.columns.ts";
 import { podColumns, podTemplateColumns } from "./pod.columns.ts";
@@ -33,6 +34,20 @@ const replicationControllerColumns: readonly Column[] = [
   ),
 ];
 
+const componentHealth = ({ conditions = [] }: KubeObject): Part => conditions.find(({ type }: Part) => type === "Healthy") ?? {};
+
+const componentStatusColumns: readonly Column[] = [
+  nameColumn,
+  text("Status", "Status of the component conditions", (component) => healthText(componentHealth(component).status)),
+  text("Message", "Message of the component conditions", (component) => componentHealth(component).message ?? ""),
+  text("Error", "Error of the component conditions", (component) => componentHealth(component).error ?? ""),
+];
+
+function healthText(status: string | undefined): string {
+  if (status === undefined) return "Unknown";
+  return status === "True" ? "Healthy" : "Unhealthy";
+}
+
 const resourceQuotaColumns: readonly Column[] = [
   nameColumn,
   text("Request", "Request represents a minimum amount of cpu/memory that a container may consume.", (quota) => quotaUse(quota, { limits: false })),
@@ -43,6 +58,7 @@ const resourceQuotaColumns: readonly Column[] = [
 ];
 
 export const coreColumns: Readonly<Record<string, readonly Column[]>> = {
+  "/componentstatuses": componentStatusColumns,
   "/configmaps": [
     nameColumn,
     text(

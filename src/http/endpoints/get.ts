@@ -18,7 +18,7 @@ export async function getObject(context: RequestContext, _registry: RegistryCont
 }
 
 /** @throws ApiError 400 */
-function checkNoExport(query: URLSearchParams): void {
+export function checkNoExport(query: URLSearchParams): void {
   if (readBoolean(query, "export") === true) throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
 }
 

@@ -1,12 +1,13 @@
 /** Answers with one object in the form that was asked for. */
-import type { KubeObject } from "../../api/object.ts";
+import { formatGroupVersion, type KubeObject } from "../../api/object.ts";
 import type { ConvertedVersion, Resolved } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendShown } from "../respond.ts";
 import type { Shown } from "./contract.ts";
-import { checkSingle, metadataShown, metadataView } from "./partial-metadata.ts";
-import { tableBody, tableOfObject, tableShown } from "./table.ts";
+import { metaObject } from "./meta-object.ts";
+import { checkList, checkSingle, metadataListOf, metadataShown, metadataView } from "./partial-metadata.ts";
+import { tableBody, tableOfObject, tableOfObjects, tableShown } from "./table.ts";
 import { objectView, wholeObject } from "./view.ts";
 
 /** A stored object. @returns a promise only where somebody else converts it @throws ApiError 406 where a list was asked for; 500 */
@@ -26,6 +27,25 @@ async function sendConverted(context: RequestContext, converted: ConvertedVersio
 /** An object that was not stored (a dry run), in the storage version; used up. @throws ApiError 406 where a list was asked for */
 export function sendObject(context: RequestContext, object: KubeObject, status: number): void {
   sendShown(context, status, shownObject(context, object));
+}
+
+/** A list of objects that are not stored. It has no resourceVersion. @throws ApiError 406 where a single object was asked for */
+export function sendObjects(context: RequestContext, objects: readonly KubeObject[]): void {
+  sendShown(context, 200, shownObjects(context, objects));
+}
+
+function shownObjects({ representation: { shape }, receivedAt, resolved: target }: RequestContext, objects: readonly KubeObject[]): Shown {
+  const { resource, version } = target as Resolved;
+  const { group, listKind } = resource.definition;
+  switch (shape.kind) {
+    case "object":
+      return metaObject({ kind: listKind, apiVersion: formatGroupVersion(group, version.version), metadata: {}, items: objects });
+    case "metadata":
+      checkList(shape, resource);
+      return metadataListOf(objects, shape);
+    case "table":
+      return tableShown(shape, () => tableOfObjects(objects, target as Resolved, shape, receivedAt));
+  }
 }
 
 function shownEntry({ representation: { shape }, receivedAt, resolved: target }: RequestContext, entry: Entry): Shown {

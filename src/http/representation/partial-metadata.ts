@@ -15,6 +15,7 @@ import type { Entry } from "../../watch-cache/contract.ts";
 import type { Shape } from "../contract.ts";
 import type { Shown, View } from "./contract.ts";
 import { MessageCache } from "./message-cache.ts";
+import { metaObject } from "./meta-object.ts";
 
 export type MetadataShape = Shape & { kind: "metadata" };
 
@@ -54,6 +55,13 @@ export function metadataView({ version }: Pick<MetadataShape, "version">, resolv
 /** The metadata of what is not stored. */
 export function metadataShown({ json }: Shown, { version }: Pick<MetadataShape, "version">, definition: Pick<ResourceDefinition, "custom">): Shown {
   return shownOf(() => metadataOf(json(), definition), version);
+}
+
+/** The metadata of objects that are not stored, as a list without a resourceVersion. */
+export function metadataListOf(objects: readonly KubeObject[], { version }: Pick<MetadataShape, "version">): Shown {
+  const apiVersion = `meta.k8s.io/${version}`;
+  const items = objects.map(({ metadata }) => ({ kind, apiVersion, metadata }));
+  return metaObject({ kind: `${kind}List`, apiVersion, metadata: {}, items: items.length === 0 ? null : items });
 }
 
 function shownOf(metadata: () => Buffer, version: Version): Shown {

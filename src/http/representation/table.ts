@@ -74,11 +74,24 @@ export function tableBookmark(object: KubeObject, resolved: Resolved, form: Tabl
 
 /** An object that is not stored. @param object in the storage version; used up */
 export function tableOfObject(object: KubeObject, resolved: Resolved, form: TableForm, now: number): Buffer {
-  const columns = columnsOf(resolved);
   const { resourceVersion } = object.metadata;
-  const meta = resourceVersion === undefined ? {} : { resourceVersion };
-  const head = headAt(rowHead(object, resolved, columns), now);
-  return encodeTable([encodeRow(head, () => encodeAtVersion(object, resolved), form, resolved.resource.definition)], columns, form, meta);
+  return tableOfObjects([object], resolved, form, now, resourceVersion === undefined ? {} : { resourceVersion });
+}
+
+/** Objects that are not stored. @param objects in the storage version; used up */
+export function tableOfObjects(
+  objects: readonly KubeObject[],
+  resolved: Resolved,
+  form: TableForm,
+  now: number,
+  meta: Partial<ListMeta> = {},
+): Buffer {
+  const columns = columnsOf(resolved);
+  const rows = objects.map((object) => {
+    const head = headAt(rowHead(object, resolved, columns), now);
+    return encodeRow(head, () => encodeAtVersion(object, resolved), form, resolved.resource.definition);
+  });
+  return encodeTable(rows, columns, form, meta);
 }
 
 /** @param scale an autoscaling/v1 Scale; used up @param encode writes it as it is served */

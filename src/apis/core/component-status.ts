@@ -1,0 +1,39 @@
+/** ComponentStatus: made for each request from the health of a component. Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/componentstatus/rest.go */
+import type { KubeObject } from "../../api/object.ts";
+import type { ComputedObjects } from "../../registry/contract.ts";
+
+export interface ComponentHealth {
+  readonly status: "True" | "False" | "Unknown";
+  readonly message?: string;
+  readonly error?: string;
+}
+
+/** @returns the health of one component; does not throw */
+export type HealthProbe = () => Promise<ComponentHealth>;
+
+/** @param probes by component; a probe that runs is shared by all requests that wait for it */
+export function componentStatuses(probes: Readonly<Record<string, HealthProbe>>): ComputedObjects {
+  const components = new Map(Object.entries(probes).map(([name, probe]) => [name, shared(probe)]));
+  const statusOf = async (name: string, probe: HealthProbe): Promise<KubeObject> => ({
+    metadata: { name },
+    conditions: [{ type: "Healthy", ...(await probe()) }],
+  });
+  return {
+    missing: { group: "", resource: "componentstatus" },
+    list: () => Promise.all([...components].map(([name, probe]) => statusOf(name, probe))),
+    async get(name) {
+      const probe = components.get(name);
+      return probe && (await statusOf(name, probe));
+    },
+  };
+}
+
+function shared(probe: HealthProbe): HealthProbe {
+  let running: Promise<ComponentHealth> | undefined;
+  return () => {
+    running ??= probe().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}

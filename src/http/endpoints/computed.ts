@@ -1,0 +1,55 @@
+/** Objects that are made for each request and can only be read (ComponentStatus). Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/get.go */
+import { methodNotSupported, notFound } from "../../api/errors.ts";
+import type { ComputedObjects, RegistryContext } from "../../registry/contract.ts";
+import { checkListOptions, checkWatchOptions, type ListOptions, parseListOptions } from "../../registry/list-options.ts";
+import { type Selection, selectionOf } from "../../registry/selection.ts";
+import type { Resolved } from "../../resource/contract.ts";
+import type { RequestContext } from "../contract.ts";
+import { sendObject, sendObjects } from "../representation/object.ts";
+import type { Endpoint } from "../serve-resource.ts";
+import { checkNoExport } from "./get.ts";
+
+/** @returns the endpoints by verb */
+export function computedEndpoints(objects: ComputedObjects): Readonly<Record<string, Endpoint>> {
+  return { get: (context) => getComputed(context, objects), list: (context) => listComputed(context, objects), watch: refuseWatch };
+}
+
+/** @throws ApiError 400, 404, 406 */
+async function getComputed(context: RequestContext, { get, missing }: ComputedObjects): Promise<void> {
+  const { name, query } = context.info;
+  checkNoExport(query);
+  const object = await get(name);
+  if (object === undefined) throw notFound(missing, name);
+  sendObject(context, object, 200);
+}
+
+/** Neither `limit` nor a resourceVersion has an effect. @throws ApiError 400, 406 */
+async function listComputed(context: RequestContext, { list }: ComputedObjects): Promise<void> {
+  const options = parseListOptions(context.info.query);
+  checkListOptions(options);
+  const { matches } = selected(context, options);
+  const listed = await list();
+  sendObjects(
+    context,
+    listed.filter(({ metadata }) => matches({ index: { namespace: "", name: metadata.name ?? "", labels: new Map(), fields: fieldsOf(metadata) } })),
+  );
+}
+
+function fieldsOf({ name = "" }: { readonly name?: string }): ReadonlyMap<string, string> {
+  return new Map([
+    ["metadata.name", name],
+    ["metadata.namespace", ""],
+  ]);
+}
+
+/** @throws ApiError 400 for options that cannot be read, else 405 */
+function refuseWatch(context: RequestContext, { gates }: RegistryContext): never {
+  const options = parseListOptions(context.info.query);
+  checkWatchOptions(options, { initialEvents: gates.enabled("WatchList") });
+  selected(context, options);
+  throw methodNotSupported((context.resolved as Resolved).resource.definition, "watch");
+}
+
+function selected({ resolved }: RequestContext, options: ListOptions): Selection {
+  return selectionOf((resolved as Resolved).resource.definition, options);
+}

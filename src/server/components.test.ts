@@ -1,0 +1,11 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { componentProbes } from "./components.ts";
+
+const rows: [what: string, current: () => Promise<number>, want: object][] = [
+  ["healthy while it can be read", () => Promise.resolve(7), { status: "True", message: "ok" }],
+  ["unhealthy while it fails", () => Promise.reject(new Error("no disk")), { status: "False", error: "no disk" }],
+];
+for (const [what, current, want] of rows) {
+  test(`the store is ${what}`, async () => assert.deepEqual(await componentProbes({ current })["etcd-0"]?.(), want));
+}

@@ -1,0 +1,19 @@
+/** The components whose health ComponentStatus shows. Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/rest/storage_core.go */
+import type { HealthProbe } from "../apis/core/component-status.ts";
+import type { Storage } from "../storage/contract.ts";
+import { probeHealth } from "../webhook/health-probe.ts";
+
+const host = "127.0.0.1";
+
+/** The store is called `etcd-0`, whichever it is. The others are asked at the ports where they listen beside kube-apiserver. */
+export function componentProbes(storage: Pick<Storage, "current">): Readonly<Record<string, HealthProbe>> {
+  return {
+    "controller-manager": () => probeHealth({ host, port: 10257 }),
+    "etcd-0": () =>
+      storage.current().then(
+        () => ({ status: "True", message: "ok" }),
+        (error: Error) => ({ status: "False", error: error.message }),
+      ),
+    scheduler: () => probeHealth({ host, port: 10259 }),
+  };
+}
