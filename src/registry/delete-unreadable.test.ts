@@ -3,9 +3,12 @@ import { test } from "node:test";
 import { ApiError } from "../api/errors.ts";
 import { deleteObject } from "../http/endpoints/delete.ts";
 import { serveResource } from "../http/serve-resource.ts";
+import type { Resolved } from "../resource/contract.ts";
 import { send } from "../testing/api-client.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../testing/memory-registry.ts";
 import { ask } from "../testing/request-context.ts";
+import { parseListOptions } from "./list-options.ts";
+import { planWatch } from "./watch.ts";
 
 const path = "/api/v1/namespaces/ns/secrets";
 const broken = `${path}/broken`;
@@ -71,6 +74,7 @@ const otherRows: [line: string, body: unknown, status: number][] = [
   [`POST ${path}`, { metadata: { name: "broken" } }, 409],
   [`PUT ${broken}`, { metadata: { name: "broken" } }, 500],
   [`DELETE ${path}`, undefined, 500],
+  [`GET ${path}`, undefined, 500],
 ];
 
 test("others of its kind are read and written, one by one", () =>
@@ -79,6 +83,21 @@ test("others of its kind are read and written, one by one", () =>
       const answer = await send(registry, line, sent);
       assert.equal(answer.status, status, `${line}: ${answer.body.message}`);
     }
+  }));
+
+test("a watch of its kind fails", () =>
+  withBroken(async ({ catalog }, revision) => {
+    const { resource } = catalog.find("", "v1", "secrets") as Resolved;
+    const options = parseListOptions(new URLSearchParams("watch=1"));
+    const error = await planWatch(resource, { namespace: "ns", name: "", options, initialEvents: true }).then(
+      ({ refused }) => refused,
+      (thrown: unknown) => thrown,
+    );
+    assert.ok(error instanceof ApiError);
+    assert.deepEqual(
+      [error.status.code, error.status.reason, error.status.details?.causes?.[0]?.message],
+      [500, "StorageReadError", corruptAt(key, revision)],
+    );
   }));
 
 test("who may removes it; all can be read again", () =>
