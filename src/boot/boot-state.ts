@@ -46,9 +46,9 @@ export async function ensure(
   registry: RegistryContext,
   { group, version, resource, namespace, object }: BootObject,
 ): Promise<KubeObject | undefined> {
-  const target = registry.catalog.find(group, version, resource);
+  const target = registry.catalog.findServed(group, version, resource);
   const store = target?.resource.store;
-  if (target === undefined || store === undefined || !target.version.served) return undefined; // Switched off by --runtime-config.
+  if (target === undefined || store === undefined) return undefined; // Switched off by --runtime-config.
   const key = store.keyOf(namespace, object.metadata.name as string);
   const stored = await registry.storage.get(key);
   if (stored !== undefined) return store.decode(entryFromStored(stored, store.source));

@@ -19,8 +19,8 @@ const writer = "kubernetes-service-cidr-controller";
  * @throws ApiError
  */
 export async function ensureDefaultServiceRange(registry: RegistryContext, ranges: string): Promise<void> {
-  const target = registry.catalog.find(group, "v1", "servicecidrs");
-  if (target?.resource.store === undefined || !target.version.served) return; // Switched off by --runtime-config.
+  const target = registry.catalog.findServed(group, "v1", "servicecidrs");
+  if (target === undefined) return; // Switched off by --runtime-config.
   const cidrs = (parseIpRanges(ranges) ?? []).map(formatRange);
   const found = await ensure(registry, defaultRange(cidrs));
   if (found !== undefined && found.metadata.deletionTimestamp !== undefined) return;

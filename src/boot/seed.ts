@@ -16,8 +16,8 @@ export async function seed(registry: RegistryContext, objects: readonly BootObje
   const managers = new Map<string, ManagedFieldsEntry[] | undefined>();
   const fresh: NewObject[] = [];
   for (const wanted of objects) {
-    const target = registry.catalog.find(wanted.group, wanted.version, wanted.resource);
-    if (target?.resource.store === undefined || !target.version.served) return false;
+    const target = registry.catalog.findServed(wanted.group, wanted.version, wanted.resource);
+    if (target?.resource.store === undefined) return false;
     const object = freshObject(registry, target, wanted, managers);
     const key = target.resource.store.keyOf(wanted.namespace, object.metadata.name as string);
     fresh.push({ resource: target.resource, key, object });

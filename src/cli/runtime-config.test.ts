@@ -44,7 +44,7 @@ for (const [text, groupVersion, resource, served] of rows) {
 }
 
 const refusals: [text: string, message: string][] = [
-  ["api/all=false", "invalid key with only api/all=false"],
+  ["api/all=false", "invalid runtime-config with only api/all=false"],
   ["apps/v1=maybe", 'invalid value of apps/v1: maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax'],
   ["apps", "runtime-config invalid key apps"],
   ["apps/v1/deployments/status", "runtime-config invalid key apps/v1/deployments/status"],

@@ -62,7 +62,7 @@ function parsePairs(text: string): Map<string, boolean> {
 }
 
 function checkKeys(settings: ReadonlyMap<string, boolean>, known: readonly BuiltinVersion[]): void {
-  if (settings.size === 1 && settings.get("api/all") === false) throw new Error("invalid key with only api/all=false");
+  if (settings.size === 1 && settings.get("api/all") === false) throw new Error("invalid runtime-config with only api/all=false");
   const groups = new Set(known.map(({ group }) => group));
   const versions = new Set(known.map(({ group, version }) => `${group}/${version}`));
   const unknown: string[] = [];

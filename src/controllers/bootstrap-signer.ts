@@ -27,9 +27,9 @@ interface Places {
 }
 
 export function bootstrapSigner({ registry, logger, queues }: ControllerOptions): Controller {
-  const target = registry.catalog.find("", "v1", "configmaps");
+  const target = registry.catalog.findServed("", "v1", "configmaps");
   const configMaps = target?.resource.store;
-  const secrets = registry.catalog.find("", "v1", "secrets")?.resource.store;
+  const secrets = registry.catalog.findServed("", "v1", "secrets")?.resource.store;
   if (target === undefined || configMaps === undefined || secrets === undefined) return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({
     clock: registry.clock,

@@ -44,7 +44,7 @@ const againMs = 60_000;
 const expiredMs = 5 * 60_000;
 
 export function clusterTrustController({ registry, logger, trust, queues }: ClusterTrustOptions): ClusterTrustController {
-  const target = registry.catalog.find("", "v1", "configmaps");
+  const target = registry.catalog.findServed("", "v1", "configmaps");
   const store = target?.resource.store;
   if (target === undefined || store === undefined) return { start() {}, look() {}, stop: async () => {} };
   const key = store.keyOf(namespace, name);

@@ -33,8 +33,8 @@ const concurrency = 4;
 
 export function namespaceObject(options: NamespaceObjectOptions): Controller {
   const { registry, logger, resource, writer } = options;
-  const namespaces = registry.catalog.find("", "v1", "namespaces")?.resource.store;
-  const target = registry.catalog.find("", "v1", resource);
+  const namespaces = registry.catalog.findServed("", "v1", "namespaces")?.resource.store;
+  const target = registry.catalog.findServed("", "v1", resource);
   const store = target?.resource.store;
   if (namespaces === undefined || target === undefined || store === undefined) return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({

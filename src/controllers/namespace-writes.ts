@@ -21,7 +21,7 @@ export async function changeNamespace(
   change: (namespace: KubeObject) => void,
 ): Promise<void> {
   const missing = notFound({ group: "", resource: "namespaces" }, name);
-  const target = registry.catalog.find("", "v1", "namespaces");
+  const target = registry.catalog.findServed("", "v1", "namespaces");
   if (target === undefined) throw missing;
   await update(registry, {
     ...writes.of(target, "", name, subresource),

@@ -18,9 +18,11 @@ const writes = writesAs(name);
 const rolesMax = 10_000;
 
 export function roleAggregation({ registry, logger, queues }: ControllerOptions): Controller {
-  const target = registry.catalog.find("rbac.authorization.k8s.io", "v1", "clusterroles");
+  const served = (resource: string): Resolved | undefined => registry.catalog.findServed("rbac.authorization.k8s.io", "v1", resource);
+  const target = served("clusterroles");
   const store = target?.resource.store;
-  if (target === undefined || store === undefined) return { start() {}, stop: async () => {} }; // RBAC is switched off.
+  // Without bindings this controller has no right to write the rules that it collects.
+  if (target === undefined || store === undefined || served("clusterrolebindings") === undefined) return { start() {}, stop: async () => {} };
   /** Keys of the roles that collect others. */
   const collecting = new Set<string>();
   const queue = openWorkQueue({

@@ -34,9 +34,9 @@ interface Places {
 
 export function serviceAccountTokensController(options: ServiceAccountTokensOptions): Controller {
   const { registry, logger, queues } = options;
-  const target = registry.catalog.find("", "v1", "secrets");
+  const target = registry.catalog.findServed("", "v1", "secrets");
   const secrets = target?.resource.store;
-  const accounts = registry.catalog.find("", "v1", "serviceaccounts")?.resource.store;
+  const accounts = registry.catalog.findServed("", "v1", "serviceaccounts")?.resource.store;
   if (target === undefined || secrets === undefined || accounts === undefined) return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({
     clock: registry.clock,

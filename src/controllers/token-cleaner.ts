@@ -16,7 +16,7 @@ const secretsMax = 10_000;
 const concurrency = 4;
 
 export function tokenCleaner({ registry, logger, queues }: ControllerOptions): Controller {
-  const target = registry.catalog.find("", "v1", "secrets");
+  const target = registry.catalog.findServed("", "v1", "secrets");
   const secrets = target?.resource.store;
   if (target === undefined || secrets === undefined) return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({

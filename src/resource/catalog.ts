@@ -61,6 +61,10 @@ export function openCatalog(definitions: readonly ResourceDefinition[], install:
   for (const definition of definitions) insert(definition);
   return {
     find: (group, version, resource) => resolve(versions.get(`${group}/${version}/${resource}`)),
+    findServed(group, version, resource) {
+      const found = resolve(versions.get(`${group}/${version}/${resource}`));
+      return found?.version.served === true ? found : undefined;
+    },
     findKind: (group, version, kind) => resolve(kinds.get(`${group}/${version}/${kind}`)),
     findResource(group, resource) {
       const slot = slots.get(`${group}/${resource}`);

@@ -301,7 +301,10 @@ export interface ShowOptions {
 }
 
 export interface Catalog {
+  /** Served or not. */
   find(group: string, version: string, resource: string): Resolved | undefined;
+  /** Undefined for a version that `--runtime-config` switches off: nothing in this process may write there either. */
+  findServed(group: string, version: string, resource: string): Resolved | undefined;
   /** Any served version. */
   findResource(group: string, resource: string): Resource | undefined;
   findKind(group: string, version: string, kind: string): Resolved | undefined;

@@ -10,7 +10,7 @@ export interface DefinitionNeeds extends Omit<DefinitionControllerOptions, "rule
 /** The controller of definitions, which starts when there is one. */
 export function definitionsOnDemand(needs: DefinitionNeeds): DefinitionController {
   const { registry, logger } = needs;
-  const store = registry.catalog.find("apiextensions.k8s.io", "v1", "customresourcedefinitions")?.resource.store;
+  const store = registry.catalog.findServed("apiextensions.k8s.io", "v1", "customresourcedefinitions")?.resource.store;
   if (store === undefined) return { start() {}, stop: async () => {}, ready: Promise.resolve() };
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
   let first: Follower | undefined;

@@ -24,7 +24,8 @@ export async function bindPod(registry: RegistryContext, request: WriteRequest, 
   if (own !== name) throw badRequest("name in URL does not match name in Binding object");
   checkTarget(body);
   if (name === "") throw badRequest("Name parameter required.");
-  const resource = registry.catalog.findResource("", "pods") as Resource;
+  const resource = registry.catalog.findResource("", "pods");
+  if (resource === undefined) throw notFound(pods, name); // Switched off by --runtime-config.
   const { namespace, dryRun } = request;
   await commitWithRetry(registry, { resource, namespace, name, dryRun }, (existing) => {
     const object = existing && resource.store?.decode(existing);

@@ -33,9 +33,9 @@ export function followPolicy({
     resource: string,
     take: (key: string, object: KubeObject | undefined) => void,
     keys: () => Iterable<string>,
-  ): [Follower, WatchCache] => {
+  ): [Follower, WatchCache][] => {
     const store = catalog.findResource(group, resource)?.store;
-    if (store === undefined) throw new Error(`${resource}.${group} is not served`);
+    if (store === undefined) return []; // Switched off by --runtime-config: it grants nothing.
     const { prefix } = store.form;
     const follower = followCache({
       cache: store.cache,
@@ -49,13 +49,13 @@ export function followPolicy({
       missing: (key) => take(key, undefined),
       failed: (error) => logger.warn("RBAC waits for objects that could not be listed", { prefix, error: String(error) }),
     });
-    return [follower, store.cache];
+    return [[follower, store.cache]];
   };
   const role = (key: string, object: KubeObject | undefined): void => policy.setRole(key, object && roleOf(object));
   const binding = (key: string, object: KubeObject | undefined): void => policy.setBinding(key, object && bindingOf(object));
   const followers: [Follower, WatchCache][] = [
-    ...["clusterroles", "roles"].map((resource) => follow(resource, role, () => policy.roleKeys())),
-    ...["clusterrolebindings", "rolebindings"].map((resource) => follow(resource, binding, () => policy.bindingKeys())),
+    ...["clusterroles", "roles"].flatMap((resource) => follow(resource, role, () => policy.roleKeys())),
+    ...["clusterrolebindings", "rolebindings"].flatMap((resource) => follow(resource, binding, () => policy.bindingKeys())),
   ];
   return {
     policy,

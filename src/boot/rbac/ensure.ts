@@ -16,7 +16,7 @@ import { autoupdate, bootstrapPolicy } from "./policy.ts";
 
 /** @throws ApiError when something cannot be written */
 export async function ensureRbacPolicy(registry: RegistryContext): Promise<void> {
-  const policy = bootstrapPolicy(registry.gates);
+  const policy = bootstrapPolicy(registry.gates).filter(({ group, version, resource }) => registry.catalog.findServed(group, version, resource));
   const isFresh = (await registry.storage.count("/registry/clusterroles/")) === 0;
   if (!isFresh || !(await seed(registry, policy))) await Promise.all(policy.map((wanted) => bringUp(registry, wanted)));
 }
@@ -42,7 +42,7 @@ async function bringUp(registry: RegistryContext, wanted: BootObject): Promise<v
 }
 
 function writeOf({ catalog }: RegistryContext, { group, version, resource, namespace, object }: BootObject): WriteRequest {
-  const target = catalog.find(group, version, resource);
+  const target = catalog.findServed(group, version, resource);
   if (target === undefined) throw new Error(`${resource}.${group} is not served`);
   const name = object.metadata.name as string;
   const writer = { user: loopbackUser, fieldManager: serverName, userAgent: serverName };

@@ -34,7 +34,7 @@ export interface DefinitionController extends Controller {
 
 export function definitionController(options: DefinitionControllerOptions): DefinitionController {
   const { registry, logger, queues } = options;
-  const target = registry.catalog.find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+  const target = registry.catalog.findServed("apiextensions.k8s.io", "v1", "customresourcedefinitions");
   if (target === undefined) return { start() {}, stop: async () => {}, ready: Promise.resolve() };
   const definitions = new Definitions(options, target);
   const queue = openWorkQueue({

@@ -62,7 +62,7 @@ async function isElsewhere(registry: RegistryContext, reference: OwnerReference)
 
 /** Source: the graph builder's reportInvalidNamespaceOwnerRef. */
 async function createEvent(registry: RegistryContext, { kind, namespace, name, meta }: Item, owner: OwnerReference): Promise<void> {
-  const target = registry.catalog.find("", "v1", "events");
+  const target = registry.catalog.findServed("", "v1", "events");
   if (target === undefined) return;
   const { group, kind: objectKind } = kind.target.resource.definition;
   const apiVersion = formatGroupVersion(group, kind.target.version.version);

@@ -62,7 +62,7 @@ export function legacyTokenCleaner(options: LegacyTokenCleanerOptions): Controll
 function placesIn({ catalog }: RegistryContext): Places | undefined {
   const storeOf = (resource: string): ResourceStore | undefined => catalog.findResource("", resource)?.store;
   const [secrets, accounts, pods, configMaps] = ["secrets", "serviceaccounts", "pods", "configmaps"].map(storeOf);
-  const target = catalog.find("", "v1", "secrets");
+  const target = catalog.findServed("", "v1", "secrets");
   if (target === undefined || secrets === undefined || accounts === undefined || pods === undefined || configMaps === undefined) return undefined;
   return { target, secrets, accounts, pods, configMaps };
 }

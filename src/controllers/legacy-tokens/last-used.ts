@@ -24,7 +24,7 @@ const delayMaxMs = 10_000;
 
 export function openSecretUses({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): SecretUses {
   const { clock, catalog } = registry;
-  const target = catalog.find("", "v1", "secrets");
+  const target = catalog.findServed("", "v1", "secrets");
   const secrets = target?.resource.store;
   const isWritten = (label: string | undefined): boolean => label === formatDay(clock.now()) || label === formatDay(clock.now() + dayMs);
   const write = async (namespace: string, name: string): Promise<void> => {

@@ -27,7 +27,7 @@ interface Reference {
 }
 
 export function openSecretReferences({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): SecretReferences {
-  const target = registry.catalog.find("", "v1", "serviceaccounts");
+  const target = registry.catalog.findServed("", "v1", "serviceaccounts");
   const accounts = target?.resource.store;
   const remove = async ({ namespace, account, uid, secret }: Reference): Promise<void> => {
     const entry = accounts && (await accounts.cache.current()).get(accounts.keyOf(namespace, account));
