@@ -4,10 +4,14 @@ import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { systemClock } from "../api/clock.ts";
 import { type RunningServer, startServer } from "../index.ts";
+import { DamagedStore } from "../storage/contract.ts";
 import { FlagError, parseFlags, type Settings } from "./flags.ts";
 import { createLogger } from "./logger.ts";
 
-/** Runs until a signal ends it; exits with 1 when it cannot start. */
+/** That of a start that does not open a damaged store. Source: docs/reliability.md, "A store that does not open". */
+const damagedStoreCode = 3;
+
+/** Runs until a signal ends it; exits with 1 when it cannot start, with 3 when the store is damaged. */
 export async function serve(argv: readonly string[]): Promise<void> {
   try {
     const line = parseFlags(argv);
@@ -16,7 +20,7 @@ export async function serve(argv: readonly string[]): Promise<void> {
   } catch (error) {
     process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
     if (error instanceof FlagError) process.stderr.write("Run with --help for the flags there are.\n");
-    process.exit(1);
+    process.exit(error instanceof DamagedStore ? damagedStoreCode : 1);
   }
 }
 

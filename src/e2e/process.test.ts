@@ -1,7 +1,7 @@
 /** The command as a process: start, restart, kill -9 with writers running, drain, a second server on the same directory. */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -75,6 +75,34 @@ describe("the command", () => {
     assert.ok(second.output().includes(directory));
     first.process.kill("SIGTERM");
     assert.equal(await first.exited, 0);
+  });
+
+  test("a store that is cut off is not opened, and stays as it is", async () => {
+    const damaged = join(directory, "damaged");
+    const first = await start(damaged);
+    first.process.kill("SIGTERM");
+    await first.exited;
+    const data = join(damaged, "storage", "data.mdb");
+    truncateSync(data, 3 * 4096);
+    const second = await start(damaged);
+    assert.equal(await second.exited, 3);
+    assert.match(second.output(), /^Error: .*data\.mdb is damaged: .* see "A store that does not open" in docs\/reliability\.md\n$/);
+    assert.equal(statSync(data).size, 3 * 4096);
+  });
+
+  test("a server that was killed is mentioned by the next start", async () => {
+    const killed = join(directory, "killed");
+    const first = await start(killed);
+    first.process.kill("SIGKILL");
+    await first.exited;
+    const second = await start(killed);
+    assert.match(second.output(), /"The last server ended without closing the store" dir=".*storage" checked="all pages"/);
+    second.process.kill("SIGTERM");
+    assert.equal(await second.exited, 0, second.output());
+    const third = await start(killed);
+    assert.doesNotMatch(third.output(), /last server/);
+    third.process.kill("SIGTERM");
+    await third.exited;
   });
 
   test("SIGTERM ends watches cleanly and lets open requests finish", async () => {

@@ -1,4 +1,5 @@
 import type { Clock } from "../api/clock.ts";
+import type { Logger } from "../api/logger.ts";
 
 export interface StorageOptions {
   readonly clock: Clock;
@@ -10,6 +11,8 @@ export interface StorageOptions {
   readonly valueBytesMax: number;
   /** Changes that may wait for the disk, 10,000 when unset; beyond it a commit throws StorageUnavailable. */
   readonly waitingMax?: number;
+  /** For what a person should see of how the store was found. */
+  readonly logger?: Logger;
   /** Called once for each damaged record that is found. */
   readonly onDamage?: (damage: StorageDamage) => void;
   /** For tests of what happens when the disk fails. */

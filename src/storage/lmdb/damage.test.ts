@@ -21,7 +21,7 @@ after(() => rmSync(base, { recursive: true, force: true }));
 let count = 0;
 
 /** Revision 2: /p/a, /p/b and /p/c. 3: /p/b again. 4: /q/d, which expires. */
-async function damagedStore(damage: (maps: Maps) => Promise<unknown>): Promise<string> {
+async function damagedStore(damage: (maps: Maps) => unknown): Promise<string> {
   const dir = join(base, String(count++));
   const storage = await openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed" });
   const put = (key: string, text: string, ttlSeconds?: number) => ({ key, value: Buffer.from(text), ...(ttlSeconds && { ttlSeconds }) });
@@ -33,6 +33,13 @@ async function damagedStore(damage: (maps: Maps) => Promise<unknown>): Promise<s
   await damage(maps);
   await maps.root.close();
   return dir;
+}
+
+/** Damages a store that is open, whose index has been checked. */
+async function damageOpened(dir: string, damage: (maps: Maps) => unknown): Promise<void> {
+  const maps = await openMaps({ dir, durability: "relaxed" });
+  await damage(maps);
+  maps.root.resetReadTxn();
 }
 
 async function open(dir: string): Promise<{ storage: Storage; found: StorageDamage[] }> {
@@ -109,7 +116,9 @@ const rows: Row[] = [
 
 for (const { what, damage, key, problem, revision } of rows) {
   test(`${what}: the key is named, the others are read, and it can be deleted and written again`, async () => {
-    const { storage, found } = await open(await damagedStore(damage));
+    const dir = await damagedStore(() => {});
+    const { storage, found } = await open(dir);
+    await damageOpened(dir, damage);
     const { entries } = await storage.range("/p/");
     assert.deepEqual(
       entries.map((entry) =>

@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { compareKeys, endOfPrefix } from "../embedded/key-order.ts";
 import {
   type Change,
@@ -13,9 +12,11 @@ import {
   revisionOf,
   unknownPosition,
 } from "../embedded/ledger.ts";
-import type { StorageDamage } from "../options.ts";
+import type { StorageOptions } from "../options.ts";
+import { checkFile, dataFile } from "./check-file.ts";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
 import { DiskReserve } from "./disk-reserve.ts";
+import { readInUse, removeInUse, writeInUse } from "./in-use.ts";
 import { causeOf, isUsable, lastSize, type Maps, type MapsOptions, openMaps, usedBytes } from "./maps.ts";
 import { encodeMarks, marksBytes } from "./marks.ts";
 import { decodeExpiry, decodePosition, encodeExpiry, encodePosition, pointerBytes } from "./pointers.ts";
@@ -30,7 +31,10 @@ const arenaKeptMax = 4 << 20;
 /** Damaged records that are remembered as reported; beyond it some are reported again. */
 const reportedMax = 10_000;
 
-export type LedgerOptions = MapsOptions & { readonly onDamage?: (damage: StorageDamage) => void };
+/** A file of at most so many bytes is read from end to end after a server has ended without closing it. */
+const allPagesMax = 64 << 20;
+
+export type LedgerOptions = MapsOptions & Pick<StorageOptions, "onDamage" | "logger">;
 
 /** A group of changes is one transaction, which a thread of lmdb-js's makes. */
 export class LmdbLedger implements Ledger {
@@ -53,16 +57,32 @@ export class LmdbLedger implements Ledger {
     this.#maps = maps;
     this.#marks = maps.marks;
     this.#rules = maps.marks;
-    this.#reserve = new DiskReserve({ path: dataFile(options), measure: () => usedBytes(this.#maps.root) });
+    this.#reserve = new DiskReserve({ path: dataFile(options.dir), measure: () => usedBytes(this.#maps.root) });
   }
 
   /** @throws Error when another server has the directory, or it cannot be read, or it holds another format */
   static async open(options: LedgerOptions): Promise<LmdbLedger> {
-    const lock = await lockDirectory(options.dir);
+    const { dir } = options;
+    const lock = await lockDirectory(dir);
     try {
-      return new LmdbLedger(options, lock, await openMaps(options));
+      checkBeforeOpening(options);
+      return await LmdbLedger.#openChecked(options, lock);
     } catch (error) {
       lock.release();
+      throw error;
+    }
+  }
+
+  static async #openChecked(options: LedgerOptions, lock: DirectoryLock): Promise<LmdbLedger> {
+    const { dir } = options;
+    writeInUse(dir, "opening");
+    try {
+      const ledger = new LmdbLedger(options, lock, await openMaps(options));
+      writeInUse(dir, "open");
+      return ledger;
+    } catch (error) {
+      // An error is a message; the file is for ends without one.
+      removeInUse(dir);
       throw error;
     }
   }
@@ -149,11 +169,12 @@ export class LmdbLedger implements Ledger {
   }
 
   sizeBytes(): number {
-    return statSync(dataFile(this.#options)).size;
+    return statSync(dataFile(this.#options.dir)).size;
   }
 
   async close(): Promise<void> {
     await this.#maps.root.close();
+    removeInUse(this.#options.dir);
     this.#lock.release();
   }
 
@@ -265,8 +286,15 @@ function isPutOf(key: string, head: ChangeHead): boolean {
   return head.type === "put" && head.key === key;
 }
 
-function dataFile({ dir }: MapsOptions): string {
-  return join(dir, "data.mdb");
+/** @throws DamagedStore · Error when it is the file of another program, or cannot be read */
+function checkBeforeOpening({ dir, logger }: LedgerOptions): void {
+  const inUse = readInUse(dir);
+  if (inUse === undefined) return checkFile(dir, { withLog: false });
+  const bytes = statSync(dataFile(dir), { throwIfNoEntry: false })?.size ?? 0;
+  const withLog = inUse === "opening" || bytes <= allPagesMax;
+  const message = inUse === "opening" ? "The last server ended while it opened the store" : "The last server ended without closing the store";
+  checkFile(dir, { withLog });
+  logger?.warn(message, { dir, checked: withLog ? "all pages" : "the pages of the index" });
 }
 
 /** About what LMDB writes for a group at most: besides the records, copies of the pages on the way to them. */
