@@ -21,9 +21,67 @@ const causesMax = 1000;
 /** Of their messages together: each may show a large value. The error that goes beyond is the last one. */
 const charactersMax = 4 << 20;
 
+/** Which declarative rule reports an error. Source: KEP-5073; apimachinery's util/validation/field, `Origin` and `ValidationStabilityLevel`. */
+export interface RuleMark {
+  /** What of the rule finds it: `minimum`, `format=k8s-long-name`; empty where the reason says it. */
+  readonly origin: string;
+  readonly level: RuleLevel;
+}
+
+/** How far a rule has come: alpha ones are compared with the hand-written validation, the others may replace it. */
+export type RuleLevel = "alpha" | "beta" | "standard";
+
+/** What a list and the views of it share. */
+interface Shared {
+  readonly causes: StatusCause[];
+  characters: number;
+  marks: Map<StatusCause, RuleMark> | undefined;
+}
+
+const noMarks: ReadonlyMap<StatusCause, RuleMark> = new Map();
+
 export class FieldErrors {
-  readonly causes: StatusCause[] = [];
-  #characters = 0;
+  readonly causes: StatusCause[];
+  readonly #shared: Shared;
+  readonly #mark: RuleMark | undefined;
+  readonly #isView: boolean;
+
+  /** @param of makes a view that adds to another list, with a mark */
+  constructor(of?: FieldErrors, mark?: RuleMark) {
+    this.#shared = of === undefined ? { causes: [], characters: 0, marks: undefined } : of.#shared;
+    this.#mark = mark;
+    this.#isView = of !== undefined;
+    this.causes = this.#shared.causes;
+  }
+
+  /**
+   * The same list: what is added by the returned view is reported by a declarative rule, too. A view stays what it is, since its maker knows
+   * the field.
+   * @param origin the rule's, as {@link RuleMark} has it
+   */
+  covered(origin = ""): FieldErrors {
+    return this.#isView ? this : this.marked({ origin, level: "standard" });
+  }
+
+  /** The same list: no rule reports what is added by the returned view. */
+  uncovered(): FieldErrors {
+    return this.#isView ? this : new FieldErrors(this, undefined);
+  }
+
+  /** The same list: what is added by the returned view has the mark. */
+  marked(mark: RuleMark): FieldErrors {
+    return new FieldErrors(this, mark);
+  }
+
+  /** The marks of the causes that have one. */
+  get marks(): ReadonlyMap<StatusCause, RuleMark> {
+    return this.#shared.marks ?? noMarks;
+  }
+
+  /** Whether errors were left out because there are too many. */
+  get full(): boolean {
+    return this.causes.length >= causesMax || this.#shared.characters >= charactersMax;
+  }
 
   get empty(): boolean {
     return this.causes.length === 0;
@@ -59,8 +117,8 @@ export class FieldErrors {
     });
   }
 
-  forbidden(path: string, detail: string): void {
-    this.#add("FieldValueForbidden", path, () => `Forbidden: ${detail}`);
+  forbidden(path: string, detail = ""): void {
+    this.#add("FieldValueForbidden", path, () => (detail === "" ? "Forbidden" : `Forbidden: ${detail}`));
   }
 
   duplicate(path: string, value: unknown, detail = ""): void {
@@ -78,6 +136,11 @@ export class FieldErrors {
     this.#add("FieldValueTooLong", path, () => `Too long: may not be more than ${bytesMax} ${bytesMax === 1 ? "byte" : "bytes"}`);
   }
 
+  tooLongText(path: string, charactersMost: number): void {
+    const unit = charactersMost === 1 ? "character" : "characters";
+    this.#add("FieldValueTooLong", path, () => `Too long: may not be more than ${charactersMost} ${unit}`);
+  }
+
   /** A mistake of ours. */
   internal(path: string, detail: string): void {
     this.#add("InternalError", path, () => `Internal error: ${detail}`);
@@ -89,9 +152,27 @@ export class FieldErrors {
 
   /** @param text is not made where there are too many already */
   #add(reason: string, field: string, text: () => string): void {
-    if (this.causes.length >= causesMax || this.#characters >= charactersMax) return;
+    if (this.full) return;
     const message = text();
-    this.#characters += message.length;
-    this.causes.push({ reason, message, field });
+    this.#shared.characters += message.length;
+    this.#push({ reason, message, field }, this.#mark);
+  }
+
+  /** Takes over the errors of another list, with their marks. */
+  addAll({ causes, marks }: FieldErrors): void {
+    for (const cause of causes) this.#push(cause, marks.get(cause));
+  }
+
+  /** Keeps only some of the errors. */
+  retain(keep: (cause: StatusCause) => boolean): void {
+    const kept = this.causes.filter(keep);
+    this.causes.splice(0, this.causes.length, ...kept);
+  }
+
+  #push(cause: StatusCause, mark: RuleMark | undefined): void {
+    this.causes.push(cause);
+    if (mark === undefined) return;
+    this.#shared.marks ??= new Map();
+    this.#shared.marks.set(cause, mark);
   }
 }

@@ -10,6 +10,8 @@ const anchored = (pattern: string): RegExp => new RegExp(`^${pattern}$`);
 
 const label = anchored(labelPattern);
 const subdomain = anchored(subdomainPattern);
+/** As Go folds case: the Kelvin sign is a `k`. */
+const subdomainOfAnyCase = new RegExp(subdomain.source, "iu");
 const label1035 = anchored(label1035Pattern);
 const qualified = anchored(qualifiedPattern);
 const labelValue = anchored(labelValuePattern);
@@ -28,6 +30,11 @@ const subdomainText = patternText(
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
   subdomainPattern,
   "example.com",
+);
+const subdomainOfAnyCaseText = patternText(
+  "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  subdomainPattern,
+  "Example.com",
 );
 const wildcardPattern = `\\*\\.${subdomainPattern}`;
 const wildcardText = patternText(
@@ -96,6 +103,22 @@ export function dnsLabelProblems(text: string, prefix = false): string[] {
   if (tooLong(name, 63)) problems.push("must be no more than 63 characters");
   if (!label.test(name)) problems.push(subdomain.test(name) ? "must not contain dots" : labelText);
   return problems;
+}
+
+/** Declarative validation calls them long and short names, and counts bytes. Source: apimachinery's api/validate/content. */
+export const longNameProblems = (text: string): string[] => inBytes(dnsSubdomainProblems(text));
+export const shortNameProblems = (text: string): string[] => inBytes(dnsLabelProblems(text));
+
+/** A long name in which case does not matter: names of drivers. */
+export function longNameProblemsOfAnyCase(text: string): string[] {
+  const problems: string[] = [];
+  if (tooLong(text, 253)) problems.push("must be no more than 253 bytes");
+  if (!subdomainOfAnyCase.test(text)) problems.push(subdomainOfAnyCaseText);
+  return problems;
+}
+
+function inBytes(problems: readonly string[]): string[] {
+  return problems.map((problem) => problem.replace(/^(must be no more than \d+) characters$/, "$1 bytes"));
 }
 
 /** DNS-1035 label: as the 1123 one, but it starts with a letter. */

@@ -34,7 +34,8 @@ export function equalValues(a: unknown, b: unknown, type: Type): boolean {
 /** Of a quantity, of which `1Gi` and `1073741824` are the same. */
 const textOf = (value: unknown): string => String(value ?? "0");
 
-function equalFields(a: unknown, b: unknown, field: Field): boolean {
+/** The same for values of a field: a pointer that is set differs from one that is not. */
+export function equalFields(a: unknown, b: unknown, field: Field): boolean {
   if (a === b) return true;
   if (field.pointer && isUnset(a) !== isUnset(b)) return false;
   return equalValues(a, b, field.type);

@@ -1,0 +1,137 @@
+/** Rules about what lists and maps hold. Source: apimachinery's api/validate/each.go and item.go. */
+import { GoPrinted } from "../../../lib/json/go-value.ts";
+import { encodeValue } from "../../../lib/schema/encode.ts";
+import { equalValues } from "../../../lib/schema/equal.ts";
+import type { List, MapType, Type } from "../../../lib/schema/schema.ts";
+import type { RuleLevel } from "../../field-errors.ts";
+import { type Check, isUnset, member, presentValue, type Target } from "./contract.ts";
+import type { MarkerArgument } from "./marker.ts";
+
+/** What `listType`, `unique` and `listMapKey` say of a list. */
+export interface ListRules {
+  semantic: "atomic" | "set" | "map";
+  readonly keys: string[];
+  /** Hand-written validation looks for duplicates. */
+  custom: boolean;
+  level: RuleLevel;
+}
+
+type KeyOf = (item: unknown) => unknown;
+
+/** @returns what items are told apart by; undefined where they are not @throws Error for a key that is no field */
+export function keyOf({ items }: List, { semantic, keys }: ListRules): KeyOf | undefined {
+  if (semantic === "atomic") return undefined;
+  if (semantic === "set") return items.kind === "struct" ? (item) => encodeValue(item, items) : (item) => item;
+  const targets = keys.map((name) => ({ name, target: targetOf(items, name) }));
+  const [only] = targets;
+  if (only === undefined) throw new Error("a list is a map without keys");
+  if (targets.length === 1) return (item) => presentValue(member(item, only.name), only.target);
+  return (item) => JSON.stringify(targets.map(({ name, target }) => String(presentValue(member(item, name), target))));
+}
+
+/** @throws Error where there is no such field */
+export function targetOf(type: Type, name: string): Target {
+  const field = type.kind === "struct" ? type.byName.get(name) : undefined;
+  if (field === undefined) throw new Error(`no field ${name}`);
+  return { type: field.type, pointer: field.pointer, ...("default" in field && { default: field.default }) };
+}
+
+export function uniqueCheck({ items }: List, key: KeyOf, level: RuleLevel): Check {
+  const mark = { origin: "", level };
+  const shown = (item: unknown): unknown => (typeof item === "object" ? new GoPrinted(encodeValue(item, items)) : item);
+  return ({ errors }, path, value) => {
+    const seen = new Set<unknown>();
+    let fails = false;
+    for (const [index, item] of listOf(value).entries()) {
+      const known = key(item);
+      if (seen.has(known)) {
+        errors.marked(mark).duplicate(`${path}[${index}]`, shown(item));
+        fails = true;
+      }
+      seen.add(known);
+    }
+    return fails;
+  };
+}
+
+/** Asks each item, of updates those that are new or changed. @param key undefined: nothing of the old list corresponds */
+export function eachItem({ items }: List, key: KeyOf | undefined, check: Check): Check {
+  return (operation, path, value, oldValue) => {
+    const old = key === undefined ? undefined : byKey(listOf(oldValue), key);
+    let fails = false;
+    const list = listOf(value);
+    for (let index = 0; index < list.length; index++) {
+      const item = list[index];
+      const before = old?.get(key?.(item));
+      if (operation.update && before !== undefined && equalValues(item, before, items)) continue;
+      if (check(operation, `${path}[${index}]`, item, before)) fails = true;
+    }
+    return fails;
+  };
+}
+
+/** The first one of each key. */
+function byKey(list: readonly unknown[], key: KeyOf): Map<unknown, unknown> | undefined {
+  if (list.length === 0) return undefined;
+  const map = new Map<unknown, unknown>();
+  for (const item of list) if (!map.has(key(item))) map.set(key(item), item);
+  return map;
+}
+
+export function eachMapValue({ values }: MapType, check: Check): Check {
+  return (operation, path, value, old) => {
+    let fails = false;
+    for (const [key, one] of entriesOf(value)) {
+      const before = !isUnset(old) && Object.hasOwn(old, key) ? member(old, key) : undefined;
+      if (operation.update && before !== undefined && equalValues(one, before, values)) continue;
+      if (check(operation, `${path}[${key}]`, one, before)) fails = true;
+    }
+    return fails;
+  };
+}
+
+/** Problems of a key are the map's. */
+export function eachMapKey(check: Check): Check {
+  return (operation, path, value, old) => {
+    let fails = false;
+    for (const [key] of entriesOf(value)) {
+      if (operation.update && !isUnset(old) && Object.hasOwn(old, key)) continue;
+      if (check(operation, path, key, undefined)) fails = true;
+    }
+    return fails;
+  };
+}
+
+export type Selector = ReadonlyMap<string, MarkerArgument>;
+
+/** Whether an item has all the values. */
+export function matches({ items }: List, selector: Selector): (item: unknown) => boolean {
+  const wanted = [...selector].map(([name, value]) => ({ name, value, target: targetOf(items, name) }));
+  return (item) => wanted.every(({ name, value, target }) => presentValue(member(item, name), target) === value);
+}
+
+/** `conditions[{"type": "Approved"}]` */
+export function selectorText(selector: Selector): string {
+  return `{${[...selector].map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`).join(", ")}}`;
+}
+
+/** Asks the first item that matches. */
+export function itemCheck(list: List, selector: Selector, check: Check): Check {
+  const isWanted = matches(list, selector);
+  return (operation, path, value, oldValue) => {
+    const index = listOf(value).findIndex(isWanted);
+    if (index < 0) return false;
+    const item = listOf(value)[index];
+    const before = listOf(oldValue).find(isWanted);
+    if (operation.update && before !== undefined && equalValues(item, before, list.items)) return false;
+    return check(operation, `${path}[${index}]`, item, before);
+  };
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return isUnset(value) ? [] : Object.entries(value);
+}

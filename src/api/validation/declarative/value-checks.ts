@@ -1,0 +1,231 @@
+/** Rules about one value. Source: apimachinery's api/validate; code-generator's cmd/validation-gen/validators. */
+import { quoteGo } from "../../../lib/json/quote.ts";
+import { zeroOf } from "../../../lib/schema/zero.ts";
+import type { FieldErrors, RuleLevel } from "../../field-errors.ts";
+import { type Check, isSet, presentValue, type Rule, type Target } from "./contract.ts";
+import { formats } from "./formats.ts";
+
+/** @param argument what follows the equals sign of the marker @returns the rules it stands for @throws Error for a malformed one */
+type MakeRules = (target: Target, level: RuleLevel, argument: string) => readonly Omit<Rule, "cohort">[];
+
+/** @param finds whether a value is wrong; nil pointers are no values */
+function reporting(finds: (value: unknown) => boolean, report: (errors: FieldErrors, path: string, value: unknown) => void): Check {
+  return ({ errors }, path, value) => {
+    if (!finds(value)) return false;
+    report(errors, path, value);
+    return true;
+  };
+}
+
+/** A check of the values that are there. */
+function valueCheck(target: Target, level: RuleLevel, origin: string, finds: (value: unknown) => boolean, report: Report): Check {
+  const mark = { origin, level };
+  return ({ errors }, path, given) => {
+    const value = presentValue(given, target);
+    if (value === undefined || !finds(value)) return false;
+    report(errors.marked(mark), path, value);
+    return true;
+  };
+}
+
+type Report = (errors: FieldErrors, path: string, value: unknown) => void;
+
+const runs = (check: Check): Omit<Rule, "cohort"> => ({ check, stops: false });
+const stops = (check: Check): Omit<Rule, "cohort"> => ({ check, stops: true });
+
+const isRequired: MakeRules = (target, level) => {
+  const mark = { origin: "", level };
+  return [
+    stops(
+      reporting(
+        (value) => !isSet(value, target),
+        (errors, path) => errors.marked(mark).required(path),
+      ),
+    ),
+  ];
+};
+
+/** Says nothing: it stops the others where there is no value. */
+const stopsUnset = (target: Target): Omit<Rule, "cohort"> => ({
+  ...stops((_operation, _path, value) => !isSet(value, target)),
+  silent: true,
+});
+
+/** A default makes a field required to the server, unless zero is the default, and so a value. */
+const isOptional: MakeRules = (target, level, argument) => {
+  if (target.default === undefined) return [stopsUnset(target)];
+  const nilable = target.pointer || target.type.kind === "list" || target.type.kind === "map";
+  return !nilable && target.default === zeroOf(target.type) ? [] : isRequired(target, level, argument);
+};
+
+const isForbidden: MakeRules = (target, level) => {
+  const mark = { origin: "", level };
+  return [
+    stops(
+      reporting(
+        (value) => isSet(value, target),
+        (errors, path) => errors.marked(mark).forbidden(path),
+      ),
+    ),
+    stopsUnset(target),
+  ];
+};
+
+/** Values that have not changed are not checked at all. */
+const isImmutable: MakeRules = (_target, level) => {
+  const mark = { origin: "immutable", level };
+  return [
+    stops(({ update, errors }, path) => {
+      if (update) errors.marked(mark).invalid(path, null, "field is immutable");
+      return update;
+    }),
+  ];
+};
+
+function integer(argument: string): bigint {
+  if (!/^-?\d+$/.test(argument)) throw new Error(`${argument} is no integer`);
+  return BigInt(argument);
+}
+
+const hasMinimum: MakeRules = (target, level, argument) => {
+  const least = integer(argument);
+  const text = `must be greater than or equal to ${least}`;
+  return [
+    runs(
+      valueCheck(
+        target,
+        level,
+        "minimum",
+        (value) => (value as number) < least,
+        (errors, path, value) => errors.invalid(path, value, text),
+      ),
+    ),
+  ];
+};
+
+const hasMaximum: MakeRules = (target, level, argument) => {
+  const most = integer(argument);
+  const text = `must be less than or equal to ${most}`;
+  return [
+    runs(
+      valueCheck(
+        target,
+        level,
+        "maximum",
+        (value) => (value as number) > most,
+        (errors, path, value) => errors.invalid(path, value, text),
+      ),
+    ),
+  ];
+};
+
+const hasMaxItems: MakeRules = (target, level, argument) => {
+  const most = Number(integer(argument));
+  const lengthOf = (value: unknown): number => (value as readonly unknown[]).length;
+  const report: Report = (errors, path, value) => errors.tooMany(path, lengthOf(value), most);
+  return [stops(valueCheck(target, level, "maxItems", (value) => lengthOf(value) > most, report))];
+};
+
+const hasMaxLength: MakeRules = (target, level, argument) => {
+  const most = Number(integer(argument));
+  const finds = (value: unknown): boolean => (value as string).length > most && [...(value as string)].length > most;
+  return [runs(valueCheck(target, level, "maxLength", finds, (errors, path) => errors.tooLongText(path, most)))];
+};
+
+const hasMaxBytes: MakeRules = (target, level, argument) => {
+  const most = Number(integer(argument));
+  return [
+    runs(
+      valueCheck(
+        target,
+        level,
+        "maxBytes",
+        (value) => Buffer.byteLength(value as string) > most,
+        (errors, path) => errors.tooLong(path, most),
+      ),
+    ),
+  ];
+};
+
+const differs: MakeRules = (target, level, argument) => {
+  const text = `must not be equal to ${target.type.kind === "string" ? quoteGo(argument) : argument}`;
+  return [
+    runs(
+      valueCheck(
+        target,
+        level,
+        "neq",
+        (value) => String(value) === argument,
+        (errors, path, value) => errors.invalid(path, value, text),
+      ),
+    ),
+  ];
+};
+
+const isOfEnum: MakeRules = (target, level) => {
+  const accepted = (target.type.kind === "string" && target.type.enum) || [];
+  if (accepted.length === 0) throw new Error("an enumeration has no values");
+  return [
+    runs(
+      valueCheck(
+        target,
+        level,
+        "",
+        (value) => !accepted.includes(value as string),
+        (errors, path, value) => errors.notSupported(path, value, accepted),
+      ),
+    ),
+  ];
+};
+
+const hasFormat: MakeRules = (target, level, argument) => {
+  const format = formats.get(argument);
+  if (format === undefined) throw new Error(`no format ${argument}`);
+  const mark = { origin: `format=${argument}`, level };
+  return [
+    runs(({ errors }, path, given) => {
+      const value = presentValue(given, target);
+      if (value === undefined) return false;
+      const before = errors.causes.length;
+      format(value as string, path, errors.marked(mark));
+      return errors.causes.length > before;
+    }),
+  ];
+};
+
+/** By the marker's name. */
+export const valueRules: ReadonlyMap<string, MakeRules> = new Map([
+  ["enum", isOfEnum],
+  ["forbidden", isForbidden],
+  ["format", hasFormat],
+  ["immutable", isImmutable],
+  ["maxBytes", hasMaxBytes],
+  ["maxItems", hasMaxItems],
+  ["maxLength", hasMaxLength],
+  ["maximum", hasMaximum],
+  ["minimum", hasMinimum],
+  ["neq", differs],
+  ["optional", isOptional],
+  ["required", isRequired],
+]);
+
+const changes: ReadonlyMap<string, { readonly detail: string; found(was: boolean, is: boolean): boolean }> = new Map([
+  ["NoSet", { detail: "field cannot be set once created", found: (was, is) => !was && is }],
+  ["NoUnset", { detail: "field cannot be cleared once set", found: (was, is) => was && !is }],
+  ["NoModify", { detail: "field cannot be modified once set", found: (was, is) => was && is }],
+]);
+
+/** `+k8s:update`, all of a field's at once. @param constraints `NoSet`, `NoUnset`, `NoModify` @throws Error for others */
+export function updateRule(target: Target, level: RuleLevel, constraints: readonly string[]): Omit<Rule, "cohort"> {
+  const unknown = constraints.find((constraint) => !changes.has(constraint));
+  if (unknown !== undefined) throw new Error(`no update constraint ${unknown}`);
+  const mark = { origin: "update", level };
+  const asked = [...changes].filter(([name]) => constraints.includes(name)).map(([, change]) => change);
+  const isThere = (value: unknown): boolean => (target.type.kind === "struct" && !target.pointer) || isSet(value, target);
+  return stops(({ update, errors }, path, value, old) => {
+    if (!update) return false;
+    const found = asked.filter((change) => change.found(isThere(old), isThere(value)));
+    for (const { detail } of found) errors.marked(mark).invalid(path, null, detail);
+    return found.length > 0;
+  });
+}
