@@ -61,6 +61,7 @@ import { resourceEndpoints } from "./server/endpoints.ts";
 import { identitySettings, openIdentity } from "./server/identity.ts";
 import { metricsSettings, openMetrics } from "./server/metrics.ts";
 import { documentRoutes, healthRoutes } from "./server/routes.ts";
+import { validationObserver } from "./server/validation.ts";
 import { openWebhooks } from "./server/webhooks.ts";
 import type { Storage } from "./storage/contract.ts";
 import { type StorageDamage, valueBytesMaxDefault } from "./storage/options.ts";
@@ -137,7 +138,8 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
     ],
     metrics.admission,
   );
-  const registry: RegistryContext = { storage, catalog, clock, gates, admission, random: pooledRandom() };
+  const validation = validationObserver(metrics.validation, logger);
+  const registry: RegistryContext = { storage, catalog, clock, gates, admission, validation, random: pooledRandom() };
 
   const state = { startedAt: clock.now(), booted: false, stopping: false };
   const { counterOf, listed, cutOff } = metrics.watches;

@@ -71,6 +71,24 @@ export interface ComputedObjects {
   get(name: string): Promise<KubeObject | undefined>;
 }
 
+export interface ValidationObserver {
+  /** @param identifier kind, subresource and operation, such as `resourceclaim_status_update` */
+  mismatch(identifier: string, mismatch: ValidationMismatch): void;
+  /** The declarative validation threw. */
+  panic(identifier: string, error: unknown): void;
+}
+
+/** An error that only one of both validations reports. */
+export interface ValidationMismatch {
+  readonly field: string;
+  /** Of the error: `FieldValueInvalid`. */
+  readonly reason: string;
+  readonly origin: string;
+  /** Messages at the field. */
+  readonly handWritten: readonly string[];
+  readonly declarative: readonly string[];
+}
+
 /** What the verbs need of the world; one per server. */
 export interface RegistryContext {
   readonly storage: Storage;
@@ -78,6 +96,8 @@ export interface RegistryContext {
   readonly clock: Clock;
   readonly gates: FeatureGates;
   readonly admission: Admission;
+  /** Is notified when declarative and hand-written validation differ. */
+  readonly validation: ValidationObserver;
   /** Random bytes, for uids and name suffixes; an option so that tests can replay. */
   random(bytes: number): Buffer;
 }

@@ -9,6 +9,7 @@ import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { insert, presentEntry } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
+import { validateDeclared } from "./declarative-validation.ts";
 import { trackManagers } from "./managed-fields/track-managers.ts";
 import { checkNamespace, parseResourceVersion } from "./preconditions.ts";
 import { dedupOwnerReferences, fillSystemFields, needsName, takesAnyFinalizer, wipeSystemFields } from "./prepare.ts";
@@ -96,6 +97,7 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
   if (!strategy.checksMetaLast) checkMeta();
   const finish = (): void => {
     if (strategy.checksMetaLast && errors.empty) checkMeta();
+    if (strategy.declarative !== undefined) validateDeclared(registry, request, strategy.declarative, { object, errors });
     throwInvalid(resource, metadata.name ?? "", errors);
     checkPathSegment(request, object);
     request.warnings.push(...strategy.warnings(object, undefined, context));

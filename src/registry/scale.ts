@@ -8,6 +8,7 @@ import { dnsSubdomainProblems } from "../lib/names/names.ts";
 import type { Resolved, Resource, ScaleMapping } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
+import { validateDeclared } from "./declarative-validation.ts";
 import { requestVersion, scaleContext } from "./managed-fields/merge-context.ts";
 import { parentEntries, type ReplicasPaths, scaleEntries } from "./managed-fields/scale.ts";
 import { setEntries, trackScale } from "./managed-fields/track.ts";
@@ -43,7 +44,7 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
       dedupOwnerReferences(scale.metadata, request.warnings, request.isPatch === true ? "admitted" : "sent");
       if (request.tracksManagers !== false) trackScale(registry, request, scale, live(), context);
       checkNames(scale, request);
-      checkScale(request, object, scale);
+      checkScale(registry, request, { object, scale, old: mapping.toScale(object) });
       if (scale.spec?.replicas === noReplicas) throw badRequest(`the spec replicas field ${replicasField(mapping)} cannot be empty`);
       mapping.applyScale(object, Number(scale.spec?.replicas ?? 0));
       setEntries(object, parentEntries(managedFields, scale.metadata.managedFields, requestVersion(request.target), paths));
@@ -110,8 +111,14 @@ function replicasPaths({ definition }: Resource): ReplicasPaths {
   return (apiVersion) => byVersion.get(apiVersion);
 }
 
-function checkScale(request: ScaleRequest, object: KubeObject, scale: KubeObject): void {
-  const { resource } = request.target;
+interface ScaleChange {
+  readonly object: KubeObject;
+  readonly scale: KubeObject;
+  readonly old: KubeObject;
+}
+
+function checkScale(registry: RegistryContext, request: ScaleRequest, { object, scale, old }: ScaleChange): void {
+  const { resource, version } = request.target;
   const { name = "", namespace = "", uid = "" } = object.metadata;
   const wantedUid = scale.metadata.uid ?? "";
   if (resource.definition.custom) {
@@ -119,14 +126,16 @@ function checkScale(request: ScaleRequest, object: KubeObject, scale: KubeObject
     checkUid(resource, toldKey(storeOf(resource).keyOf(namespace, name), request), name, wantedUid, uid);
     return;
   }
-  if (wantedUid !== "" && wantedUid !== uid) {
-    const { group, resource: plural } = storedResource(resource);
-    const why = `Precondition failed: UID in precondition: ${wantedUid}, UID in object meta: ${uid}`;
-    throw conflict({ group, resource: `${plural}/scale` }, name, why);
-  }
   const errors = new FieldErrors();
   validateObjectMeta(scale.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
   const replicas = Number(scale.spec?.replicas ?? 0);
-  if (replicas < 0) errors.invalid("spec.replicas", replicas, "must be greater than or equal to 0");
+  if (replicas < 0) errors.covered("minimum").invalid("spec.replicas", replicas, "must be greater than or equal to 0");
+  const { declarative } = resource.definition.strategy;
+  const schema = version.subresources.find((one) => one.name === "scale")?.schema;
+  if (declarative !== undefined && schema !== undefined) validateDeclared(registry, request, declarative, { object: scale, old, errors, schema });
   if (!errors.empty) throw invalid("autoscaling", "Scale", name, errors.causes);
+  if (wantedUid === "" || wantedUid === uid) return;
+  const { group, resource: plural } = storedResource(resource);
+  const why = `Precondition failed: UID in precondition: ${wantedUid}, UID in object meta: ${uid}`;
+  throw conflict({ group, resource: `${plural}/scale` }, name, why);
 }

@@ -13,6 +13,7 @@ import type { Entry } from "../watch-cache/contract.ts";
 import { commitWithRetry, type Step } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { checkNoVersion, createAttributes, prepareNew, undoAll } from "./create.ts";
+import { validateDeclared } from "./declarative-validation.ts";
 import { deleteCompanion } from "./delete.ts";
 import { sameButTimes } from "./managed-fields/track.ts";
 import { trackManagers } from "./managed-fields/track-managers.ts";
@@ -99,7 +100,7 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   keepSystemFields(next.metadata, old.metadata);
   if (!request.dryRun && next.metadata.selfLink !== undefined) delete next.metadata.selfLink; // It goes when it is stored.
   rules.prepare(next, old, context);
-  const checking = checkValidUpdate(request, rules, next, old, context);
+  const checking = checkValidUpdate(registry, request, rules, next, old, context);
   if (checking !== undefined) await checking;
   const validating = registry.admission.validate(attributes);
   if (validating !== undefined) await validating;
@@ -128,17 +129,20 @@ function updateAttributes(request: UpdateRequest, object: KubeObject, oldObject:
 
 /** @throws ApiError 422 @returns a promise only where the kind's rules wait for something */
 function checkValidUpdate(
-  { target, name, subresource, warnings }: UpdateRequest,
+  registry: RegistryContext,
+  request: UpdateRequest,
   rules: SubresourceRules,
   next: KubeObject,
   old: KubeObject,
   context: StrategyContext,
 ): void | Promise<void> {
+  const { target, name, subresource, warnings } = request;
   const { strategy } = target.resource.definition;
   const errors = new FieldErrors();
   const custom = takesAnyFinalizer(target.resource.definition);
   validateObjectMetaUpdate(next.metadata, old.metadata, errors, { custom, repeated: strategy.repeatsMetaRules });
   const conclude = (): void => {
+    if (strategy.declarative !== undefined) validateDeclared(registry, request, strategy.declarative, { object: next, old, errors });
     throwInvalid(target.resource, name, errors);
     const told = subresource === "status" ? strategy.statusWarnings : strategy.warnings;
     warnings.push(...told(next, old, context));

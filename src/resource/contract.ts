@@ -221,6 +221,24 @@ export interface Strategy {
   rowConditions(object: KubeObject): readonly RowCondition[];
   /** The `scale` subresource; undefined where there is none. */
   readonly scale: ScaleMapping | undefined;
+  /** How the declarative rules of the kind's types are used; undefined where they are not. */
+  readonly declarative: DeclarativeValidation | undefined;
+}
+
+/** Source: KEP-5073; `ValidationConfig` of k8s.io/apiserver@v0.36.0/pkg/registry/rest/validate.go. */
+export interface DeclarativeValidation {
+  /** Rules that are not alpha replace the hand-written validation that covers the same. */
+  readonly enforced?: boolean;
+  /** Subresources whose writes are validated, too. */
+  readonly subresources?: readonly string[];
+  /** Brings paths of other versions to those of the storage version, where the first that matches counts. */
+  readonly normalizations?: readonly (readonly [pattern: RegExp, replacement: string | ((path: string, ...groups: string[]) => string)])[];
+  /** Where one of these fields has an unknown value, hand-written validation goes no deeper into the struct that it is in. */
+  readonly discriminators?: readonly string[];
+  /** Names of objects are covered by a rule of this origin. */
+  readonly nameOrigin?: string;
+  /** What `+k8s:ifEnabled` and `+k8s:ifDisabled` ask for. @param old undefined on create */
+  hasOption?(name: string, gates: FeatureGates, old: KubeObject | undefined): boolean;
 }
 
 /** What a deletion says about the object's dependents. */

@@ -36,6 +36,7 @@ const defaults: Strategy = {
   columns: undefined,
   rowConditions: () => [],
   scale: undefined,
+  declarative: undefined,
 };
 
 /** A complete strategy: what is special, on top of the defaults. */

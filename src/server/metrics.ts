@@ -18,6 +18,7 @@ import { type QueueMetrics, queueMetrics } from "../metrics/queue-metrics.ts";
 import { type ServiceAccountMetrics, serviceAccountMetrics } from "../metrics/service-account-metrics.ts";
 import { type ShowMetrics, shownMetrics } from "../metrics/shown-metrics.ts";
 import { type TokenMetrics, tokenMetrics } from "../metrics/token-metrics.ts";
+import { type ValidationMetrics, validationMetrics } from "../metrics/validation-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Installer } from "../resource/install.ts";
@@ -40,6 +41,7 @@ export interface ServerMetrics extends Metrics {
   readonly serviceAccounts: ServiceAccountMetrics;
   readonly queues: QueueMetrics;
   readonly calls: CallObserver;
+  readonly validation: ValidationMetrics;
   /** Adds what another part counts. */
   add(collect: MetricsCollector): void;
 }
@@ -59,6 +61,7 @@ export function openMetrics(show: ShowMetrics, { audit, calls, storage, installe
   const health = healthMetrics();
   const serviceAccounts = serviceAccountMetrics();
   const queues = queueMetrics(() => performance.now());
+  const validation = validationMetrics();
   const features = featureMetrics(knownGates(), gates);
   const caches = (): (readonly [GroupResource, WatchCache])[] => {
     const byPrefix = installer.caches();
@@ -77,6 +80,7 @@ export function openMetrics(show: ShowMetrics, { audit, calls, storage, installe
     impersonation.collect,
     tokens.collect,
     serviceAccounts.collect,
+    validation.collect,
     () => [features],
   ];
   const metrics = createMetrics(
@@ -101,6 +105,7 @@ export function openMetrics(show: ShowMetrics, { audit, calls, storage, installe
     tokens,
     serviceAccounts,
     queues,
+    validation,
     calls: calls.observer,
     health,
     admission: { ...admission, clock },

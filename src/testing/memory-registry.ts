@@ -1,4 +1,5 @@
 /** A registry over the memory store with the built-in kinds, for tests of what stands on the verbs. */
+import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createAdmission } from "../admission/chain.ts";
 import type { AdmissionPlugin } from "../admission/contract.ts";
@@ -8,7 +9,7 @@ import type { KubeObject } from "../api/object.ts";
 import { loopbackUser } from "../api/system-user.ts";
 import { builtinConversions, builtinStrategies } from "../apis/index.ts";
 import { parseFeatureGates } from "../cli/feature-gates.ts";
-import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
+import type { RegistryContext, ValidationMismatch, WriteRequest } from "../registry/contract.ts";
 import { create } from "../registry/create.ts";
 import { type DeleteRequest, deleteOne } from "../registry/delete.ts";
 import { update } from "../registry/update.ts";
@@ -33,11 +34,14 @@ export interface MemoryRegistryOptions {
 
 export interface MemoryRegistry {
   readonly registry: RegistryContext;
+  /** What declarative and hand-written validation did not agree about so far; the declarative one must not throw. */
+  readonly mismatches: (ValidationMismatch & { readonly identifier: string })[];
   /** Sends an object as a client of the storage version would. */
   create(place: Place, object: Omit<KubeObject, "metadata"> & Pick<KubeObject, "metadata">, dryRun?: boolean): Promise<KubeObject>;
   change(place: Place, name: string, change: (object: KubeObject) => void, subresource?: string): Promise<void>;
   delete(place: Place, name: string, options?: Partial<DeleteRequest["options"]>): Promise<void>;
   find(place: Place, name: string): Promise<KubeObject | undefined>;
+  /** @throws AssertionError where there are mismatches left */
   close(): Promise<void>;
 }
 
@@ -58,7 +62,14 @@ export async function openMemoryRegistry({
   const definitions = builtinDefinitions({ strategies, conversions: builtinConversions, served });
   const catalog = openCatalog(definitions, installer.install);
   const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)]);
-  const registry = { storage, catalog, clock, gates, admission, random: randomBytes };
+  const mismatches: MemoryRegistry["mismatches"] = [];
+  const validation: RegistryContext["validation"] = {
+    mismatch: (identifier, mismatch) => void mismatches.push({ identifier, ...mismatch }),
+    panic(_identifier, error) {
+      throw error;
+    },
+  };
+  const registry = { storage, catalog, clock, gates, admission, validation, random: randomBytes };
 
   const targetOf = (resource: string): Resolved => {
     const [group = "", plural = ""] = resource.split("/");
@@ -76,6 +87,7 @@ export async function openMemoryRegistry({
   };
   return {
     registry,
+    mismatches,
     find,
     async create(place, object, dryRun = false) {
       const request = requestOf(place, "", "", dryRun);
@@ -106,6 +118,7 @@ export async function openMemoryRegistry({
     async close() {
       for (const cache of installer.caches().values()) cache.close();
       await storage.close();
+      assert.deepEqual(mismatches, [], "declarative and hand-written validation differ");
     },
   };
 }

@@ -29,6 +29,7 @@ export function replayWrites(file: string, options: MemoryRegistryOptions = {}):
     const [verb, base, changes, code, answer = [], warnings = ""] = row;
     test(`row ${index}: ${verb} ${base} ${JSON.stringify(changes).slice(0, 120)}`, async () => {
       assert.deepEqual(await (await writes).run(row), { code, answer, warnings });
+      assert.deepEqual((await opened).mismatches.splice(0), [], "declarative and hand-written validation differ");
     });
   }
 }

@@ -21,7 +21,7 @@ export function validateMutatingBinding({ spec = {} }: KubeObject, errors: Field
 }
 
 function validateBinding({ policyName = "", paramRef, matchResources }: Part, errors: FieldErrors): void {
-  if (policyName === "") errors.required("spec.policyName");
+  if (policyName === "") errors.covered().required("spec.policyName");
   else addInvalid(errors, "spec.policyName", policyName, dnsSubdomainProblems(policyName));
   if (paramRef) validateParamRef(paramRef, "spec.paramRef", errors);
   if (matchResources) validateMatchResources(matchResources, "spec.matchResources", errors);
@@ -53,5 +53,5 @@ function validateActions(list: readonly string[], path: string, errors: FieldErr
     const why = "repeating the same validation failure information in the API response and headers serves no purpose";
     errors.invalid(path, list, `must not contain both Deny and Warn (${why})`);
   }
-  if (seen.size === 0) errors.required(path, "at least one validation action is required");
+  if (seen.size === 0) errors.covered().required(path, "at least one validation action is required");
 }

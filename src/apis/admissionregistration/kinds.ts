@@ -68,7 +68,7 @@ export function admissionKinds(load: LoadExpressionChecker | undefined): Readonl
       },
     }),
     mutatingadmissionpolicies: strategy({ ...checked(load, mutatingPolicy), isolatesStatus: false, setDefaults: setPolicyDefaults }),
-    validatingadmissionpolicybindings: binding(async () => (await import("./binding-rules.ts")).validateValidatingBinding),
+    validatingadmissionpolicybindings: binding(async () => (await import("./binding-rules.ts")).validateValidatingBinding, {}),
     mutatingadmissionpolicybindings: binding(async () => (await import("./binding-rules.ts")).validateMutatingBinding),
   };
   return Object.fromEntries(Object.entries(kinds).map(([resource, kind]) => [`admissionregistration.k8s.io/${resource}`, kind]));
@@ -77,13 +77,14 @@ export function admissionKinds(load: LoadExpressionChecker | undefined): Readonl
 /** Also where only what is empty differs. */
 const webhooksDiffer = (next: KubeObject, old: KubeObject): boolean => !identical(next.webhooks ?? [], old.webhooks ?? []);
 
-function binding(rules: () => Promise<(object: KubeObject, errors: FieldErrors) => void>): Strategy {
+function binding(rules: () => Promise<(object: KubeObject, errors: FieldErrors) => void>, declarative?: Strategy["declarative"]): Strategy {
   return strategy({
     ...checked(undefined, async () => {
       const validate = await rules();
       return (next, _old, _checker, errors) => validate(next, errors);
     }),
     isolatesStatus: false,
+    declarative,
     setDefaults(object) {
       const { matchResources } = struct(object, "spec");
       if (matchResources) setMatchDefaults(matchResources);

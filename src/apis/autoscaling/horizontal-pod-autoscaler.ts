@@ -1,4 +1,5 @@
 /** HorizontalPodAutoscaler, stored as autoscaling/v2. Source: upstream's autoscaling validation and strategy. */
+import type { FeatureGates } from "../../api/feature-gates.ts";
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { StrategyContext } from "../../resource/contract.ts";
@@ -23,6 +24,7 @@ export const horizontalPodAutoscaler = strategy({
   prepareForCreate(object) {
     delete object.status;
   },
+  declarative: { hasOption: (name, gates, old) => name === "HPAScaleToZero" && mayBeZero(gates, old) },
   validate: (object, errors, context) => validate(object, undefined, errors, context),
   validateUpdate: (next, old, errors, context) => validate(next, old, errors, context),
   validateStatusUpdate: (next, _old, errors) => checkCounts(next.status ?? {}, "status", ["currentReplicas", "desiredReplicas"], errors),
@@ -32,13 +34,15 @@ export function cpuMetric(averageUtilization: number): Part {
   return { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } };
 }
 
+const mayBeZero = (gates: FeatureGates, old: KubeObject | undefined): boolean => gates.enabled("HPAScaleToZero") || old?.spec.minReplicas === 0;
+
 /** The version of a target that stays, and of metrics some of which were wrong before, may be anything. */
 function validate({ spec }: KubeObject, old: KubeObject | undefined, errors: FieldErrors, { gates }: StrategyContext): void {
   const { minReplicas, maxReplicas = 0, scaleTargetRef = {} } = spec;
-  const least = gates.enabled("HPAScaleToZero") || old?.spec.minReplicas === 0 ? 0 : 1;
-  if (minReplicas < least) errors.invalid("spec.minReplicas", minReplicas, `must be greater than or equal to ${least}`);
-  if (maxReplicas === 0) errors.required("spec.maxReplicas", "must be set and greater than 0");
-  else if (maxReplicas < 0) errors.invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to 1");
+  const least = mayBeZero(gates, old) ? 0 : 1;
+  if (minReplicas < least) errors.covered("minimum").invalid("spec.minReplicas", minReplicas, `must be greater than or equal to ${least}`);
+  if (maxReplicas === 0) errors.covered().required("spec.maxReplicas", "must be set and greater than 0");
+  else if (maxReplicas < 0) errors.covered("minimum").invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to 1");
   if (maxReplicas < minReplicas) errors.invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`");
   validateReference(scaleTargetRef, targetRules(scaleTargetRef, old?.spec.scaleTargetRef), "spec.scaleTargetRef", errors);
   const hadWrong = items(old?.spec.metrics).some(({ type, object }) => type === "Object" && object && isWrongVersion(object.describedObject));

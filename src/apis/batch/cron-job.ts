@@ -21,6 +21,7 @@ const zoneInSchedule =
 
 export const cronJob = strategy({
   hasGeneration: true,
+  declarative: {},
   setDefaults(object) {
     const spec = struct(object, "spec");
     setAbsent(spec, { concurrencyPolicy: "Allow", suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 });
@@ -57,7 +58,7 @@ function validate({ spec }: KubeObject, old: Part | undefined, options: PodOptio
 
 /** A time zone within the schedule is tolerated where there was one before. */
 function validateSchedule({ schedule = "", timeZone }: Part, before: string, errors: FieldErrors): void {
-  if (schedule === "") return errors.required("spec.schedule");
+  if (schedule === "") return errors.covered().required("spec.schedule");
   const problem = scheduleProblem(schedule);
   if (problem !== undefined) errors.invalid("spec.schedule", schedule, problem);
   if (!schedule.includes("TZ")) return;

@@ -16,6 +16,7 @@ import { validateSignerName } from "./signer-name.ts";
 
 export const certificateSigningRequest = strategy({
   validateName: pathSegmentNameProblems,
+  declarative: { subresources: ["status", "approval"] },
   selectableFields: selectableAt("spec.signerName"),
   prepareForCreate(object, { user }) {
     const spec = struct(object, "spec");
@@ -82,7 +83,7 @@ const usages: ReadonlySet<string> = new Set([
 async function checkSpec(spec: Part, errors: FieldErrors): Promise<void> {
   const { request = "", signerName = "", expirationSeconds } = spec;
   const problem = await certificateRequestProblem(request);
-  if (problem !== undefined) errors.invalid("spec.request", request, problem);
+  if (problem !== undefined) errors.invalid("spec.request", spec.request ?? null, problem);
   checkUsages(spec.usages ?? [], errors);
   if (signerName === "kubernetes.io/legacy-unknown")
     errors.invalid("spec.signerName", signerName, "the legacy signerName is not allowed via this API version");
@@ -142,7 +143,7 @@ function checkEach(conditions: readonly Part[], before: readonly string[], error
     if (type === "" && !before.includes("")) errors.required(`${at}.type`);
     checkStatus(status, `${at}.status`, lasting.includes(type) ? ["True"] : ["False", "True", "Unknown"], errors);
     if (decisions.includes(type) && isDecidedTwice([...seen, type]) && !isDecidedTwice(before))
-      errors.invalid(conditionsPath, type, "Approved and Denied conditions are mutually exclusive");
+      errors.covered("zeroOrOneOf").invalid(conditionsPath, type, "Approved and Denied conditions are mutually exclusive");
     if (seen.has(type) && new Set(before).size === before.length) errors.duplicate(`${at}.type`, type);
     seen.add(type);
   }

@@ -130,7 +130,7 @@ function validateStorageOs({ volumeName = "", volumeNamespace = "", secretRef }:
 const csiSecrets = ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"];
 
 function validateCsi(source: Part, path: string, errors: FieldErrors): void {
-  validateCsiDriverName(source.driver ?? "", `${path}.driver`, errors);
+  validateCsiDriverName(source.driver ?? "", `${path}.driver`, errors.uncovered());
   if ((source.volumeHandle ?? "") === "") errors.required(`${path}.volumeHandle`);
   for (const field of csiSecrets) {
     if (!source[field]) continue;

@@ -1,6 +1,7 @@
 /** ReplicationController: its selector is a plain map, by default the labels of its template. */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { longNameProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { type Part, selectable, setAbsent, struct } from "../fields.ts";
 import { byName, formatLabelSelector, selects } from "../label-selector.ts";
@@ -12,6 +13,8 @@ import { setTemplateDefaults, templateOptions, validateTemplate } from "./pod-te
 
 export const replicationController = strategy({
   hasGeneration: true,
+  validateName: (name, prefix) => (prefix ? [] : longNameProblems(name)), // Of generated names upstream checks what came out.
+  declarative: { subresources: ["scale"], nameOrigin: "format=k8s-long-name" },
   orphansByDefault: { warning: undefined },
   scale: scaleWith((spec) => formatLabelSelector({ matchLabels: spec.selector })),
   selectableFields: { "status.replicas": (object) => selectable("status.replicas")(object) || "0" },
@@ -40,9 +43,9 @@ export const replicationController = strategy({
 function validate(object: KubeObject, options: PodOptions, errors: FieldErrors): void {
   const { selector, template } = object.spec;
   const isEmpty = Object.keys(selector ?? {}).length === 0;
-  checkCounts(object.spec, "spec", ["minReadySeconds"], errors);
+  checkCounts(object.spec, "spec", ["minReadySeconds"], errors.covered("minimum"));
   if (isEmpty) errors.required("spec.selector");
-  checkCounts(object.spec, "spec", ["replicas"], errors);
+  checkCounts(object.spec, "spec", ["replicas"], errors.covered("minimum"));
   if (!template) return errors.required("spec.template");
   const labels = template.metadata?.labels ?? null;
   if (!isEmpty && !selects({ matchLabels: selector }, labels ?? {})) {

@@ -20,6 +20,7 @@ export const endpointSlice = strategy({
   isolatesStatus: false,
   hasGeneration: true,
   repeatsMetaRules: false,
+  declarative: {},
   raisesGeneration: (next, old) => !deepEqual(next.metadata.labels ?? {}, old.metadata.labels ?? {}),
   setDefaults(object) {
     for (const port of items(object.ports)) {
@@ -38,7 +39,7 @@ export const endpointSlice = strategy({
   validateUpdate(next, old, errors, { gates }) {
     validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(next, old, { strict: gates.enabled("StrictIPCIDRValidation") }, errors);
-    checkImmutable(next.addressType ?? "", old.addressType ?? "", "addressType", errors);
+    checkImmutable(next.addressType ?? "", old.addressType ?? "", "addressType", errors.covered("immutable"));
   },
   warnings(object, old) {
     const warnings = old === undefined && object.addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [];
@@ -79,8 +80,8 @@ function validate(object: KubeObject, old: KubeObject | undefined, rules: OldIps
 
 function validateAddressType(type: string, errors: FieldErrors): void {
   const types = ["FQDN", "IPv4", "IPv6"];
-  if (type === "") errors.required("addressType");
-  else if (!types.includes(type)) errors.notSupported("addressType", type, types);
+  if (type === "") errors.covered().required("addressType");
+  else if (!types.includes(type)) errors.covered().notSupported("addressType", type, types);
 }
 
 function validatePorts(ports: readonly Part[], errors: FieldErrors): void {
@@ -111,8 +112,8 @@ function validateEndpoints(endpoints: readonly Part[], type: string, rules: OldI
 }
 
 function validateAddresses(addresses: readonly string[], type: string, path: string, rules: OldIps, errors: FieldErrors): void {
-  if (addresses.length === 0) errors.required(path, "must contain at least 1 address");
-  else if (addresses.length > addressesMax) errors.tooMany(path, addresses.length, addressesMax);
+  if (addresses.length === 0) errors.covered().required(path, "must contain at least 1 address");
+  else if (addresses.length > addressesMax) errors.covered("maxItems").tooMany(path, addresses.length, addressesMax);
   for (const [index, address] of addresses.entries()) {
     const at = `${path}[${index}]`;
     if (type === "FQDN") {

@@ -27,6 +27,7 @@ export const priorityLevelConfiguration = flowControlStrategy({
     if (queuing)
       Object.assign(queuing, { queues: queuing.queues || 64, handSize: queuing.handSize || 8, queueLengthLimit: queuing.queueLengthLimit || 50 });
   },
+  declarative: { discriminators: ["spec.type", "spec.limited.limitResponse.type"] },
   validate,
 });
 
@@ -44,11 +45,11 @@ function validate(object: KubeObject, errors: FieldErrors): void {
 function validateSpec({ type = "", limited, exempt }: Part, name: string, errors: FieldErrors): void {
   if ((name === "exempt") !== (type === "Exempt")) errors.invalid("spec.type", type, "must be 'Exempt' if and only if `name` is 'exempt'");
   if (type === "Exempt") {
-    if (limited) errors.forbidden("spec.limited", "must be nil if the type is not Limited");
+    if (limited) errors.covered().forbidden("spec.limited", "must be nil if the type is not Limited");
     if (exempt) validateShares(exempt, "spec.exempt", errors);
   } else if (type === "Limited") {
-    if (exempt) errors.forbidden("spec.exempt", "must be nil if the type is Limited");
-    if (!limited) errors.required("spec.limited", "must not be empty when type is Limited");
+    if (exempt) errors.covered().forbidden("spec.exempt", "must be nil if the type is Limited");
+    if (!limited) errors.covered().required("spec.limited", "must not be empty when type is Limited");
     else validateLimited(limited, "spec.limited", errors);
   } else errors.notSupported("spec.type", type, ["Exempt", "Limited"]);
 }
@@ -69,9 +70,9 @@ function validateLimited(limited: Part, path: string, errors: FieldErrors): void
 /** The words are upstream's. */
 function validateResponse({ type = "", queuing }: Part, path: string, errors: FieldErrors): void {
   if (type === "Reject") {
-    if (queuing) errors.forbidden(`${path}.queuing`, "must be nil if limited.limitResponse.type is not Limited");
+    if (queuing) errors.covered().forbidden(`${path}.queuing`, "must be nil if limited.limitResponse.type is not Limited");
   } else if (type === "Queue") {
-    if (!queuing) errors.required(`${path}.queuing`, "must not be empty if limited.limitResponse.type is Limited");
+    if (!queuing) errors.covered().required(`${path}.queuing`, "must not be empty if limited.limitResponse.type is Limited");
     else validateQueuing(queuing, `${path}.queuing`, errors);
   } else errors.notSupported(`${path}.type`, type, ["Queue", "Reject"]);
 }

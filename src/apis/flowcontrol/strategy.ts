@@ -7,14 +7,16 @@ import { keepMeta, validateConditionTypes } from "./status.ts";
 
 interface OwnRules {
   readonly setDefaults: Strategy["setDefaults"];
+  readonly declarative?: Strategy["declarative"];
   readonly validate: (...parameters: Parameters<Strategy["validate"]>) => void;
 }
 
-export function flowControlStrategy({ setDefaults, validate }: OwnRules): Strategy {
+export function flowControlStrategy({ setDefaults, declarative, validate }: OwnRules): Strategy {
   return strategy({
     hasGeneration: true,
     repeatsMetaRules: false,
     setDefaults,
+    declarative,
     prepareForStatusUpdate: keepMeta,
     validate,
     validateUpdate(next, _old, errors, context) {

@@ -11,6 +11,7 @@ const controllerBytesMax = 250;
 export const ingressClass = strategy({
   isolatesStatus: false,
   hasGeneration: true,
+  declarative: {},
   setDefaults(object) {
     const { parameters } = struct(object, "spec");
     if (parameters && parameters.scope === undefined) parameters.scope = "Cluster";

@@ -13,19 +13,20 @@ export const ipAddress = strategy({
   repeatsMetaRules: false,
   validateName: ipProblems,
   generatesNames: false,
+  declarative: {},
   validate: (object, errors) => validateParent(object.spec?.parentRef, "spec.parentRef", errors),
   validateUpdate(next, old, errors) {
     validateMetaAgain(next.metadata, { namespaced: false, validateName: ipProblems }, errors);
     validateParent(next.spec?.parentRef, "spec.parentRef", errors);
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
-    checkImmutable(shown(next.spec?.parentRef), shown(old.spec?.parentRef), "spec.parentRef", errors);
+    checkImmutable(shown(next.spec?.parentRef), shown(old.spec?.parentRef), "spec.parentRef", errors.covered("immutable"));
   },
 });
 
 const shown = (parent: Part | undefined): Part | null => (parent === undefined ? null : goForm("ParentReference", parent));
 
 function validateParent(parent: Part | undefined, path: string, errors: FieldErrors): void {
-  if (parent === undefined) return errors.required(path);
+  if (parent === undefined) return errors.covered().required(path);
   const { group = "", resource = "", name = "", namespace = "" } = parent;
   if (group !== "") addInvalid(errors, `${path}.group`, group, dnsSubdomainProblems(group));
   requireSegment(resource, `${path}.resource`, errors);

@@ -25,6 +25,7 @@ const inGo = (spec: Part = {}): Part => ({ podSelector: {}, ...spec });
 export const networkPolicy = strategy({
   isolatesStatus: false,
   hasGeneration: true,
+  declarative: {},
   raisesGeneration: (next, old) => !identical(inGo(next.spec), inGo(old.spec)), // Upstream tells an empty list from none here.
   setDefaults(object) {
     const spec = struct(object, "spec");
@@ -110,7 +111,7 @@ function validatePeer({ podSelector, namespaceSelector, ipBlock }: Part, path: s
 }
 
 function validateBlock({ cidr = "", except = [] }: Part, path: string, { strict, oldBlocks }: Rules, errors: FieldErrors): void {
-  if (cidr === "") return errors.required(`${path}.cidr`);
+  if (cidr === "") return errors.covered().required(`${path}.cidr`);
   validateLegacyPrefix(cidr, `${path}.cidr`, { strict, old: oldBlocks }, errors);
   const outer = parsePrefix(cidr);
   if (outer === undefined) return;

@@ -12,6 +12,6 @@ export function validateReference({ apiGroup, kind = "", name = "" }: Part, path
 
 /** A text that fits into a path and is there. */
 export function requireSegment(text: string, path: string, errors: FieldErrors): void {
-  if (text === "") errors.required(path);
+  if (text === "") errors.covered().required(path);
   else addInvalid(errors, path, text, pathSegmentNameProblems(text));
 }

@@ -13,12 +13,13 @@ import { checkImmutable, items, type Part } from "../fields.ts";
 export const runtimeClass = strategy({
   isolatesStatus: false,
   repeatsMetaRules: false,
+  declarative: {},
   validate,
   validateUpdate(next, old, errors) {
     validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems, custom: true }, errors);
     validate(next, errors);
     validateMetaChangesAgain(next.metadata, old.metadata, errors, true);
-    checkImmutable(next.handler ?? "", old.handler ?? "", "handler", errors);
+    checkImmutable(next.handler ?? "", old.handler ?? "", "handler", errors.covered("immutable"));
   },
   warnings({ scheduling }) {
     const keys = Object.keys(scheduling?.nodeSelector ?? {}).sort();
@@ -30,8 +31,8 @@ export const runtimeClass = strategy({
 const resourceRules = { indivisibleHugePages: false, claimNames: new Set<string>(), ofPod: false };
 
 function validate({ handler = "", overhead, scheduling }: KubeObject, errors: FieldErrors): void {
-  if (handler === "") errors.required("handler");
-  else addInvalid(errors, "handler", handler, dnsLabelProblems(handler));
+  if (handler === "") errors.covered().required("handler");
+  else addInvalid(errors.covered("format=k8s-short-name"), "handler", handler, dnsLabelProblems(handler));
   if (overhead !== undefined) validateResources({ limits: overhead.podFixed }, "overhead", resourceRules, errors);
   if (scheduling === undefined) return;
   validateLabels(scheduling.nodeSelector, "scheduling.nodeSelector", errors);

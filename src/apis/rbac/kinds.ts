@@ -24,6 +24,7 @@ function roleStrategy(namespaced: boolean): Strategy {
   return strategy({
     validateName: pathSegmentNameProblems,
     isolatesStatus: false,
+    declarative: {},
     validate,
     validateUpdate: (next, _old, errors) => validate(next, errors),
   });
@@ -35,7 +36,7 @@ function validateRule(
   path: string,
   errors: FieldErrors,
 ): void {
-  if (verbs.length === 0) errors.required(`${path}.verbs`, "verbs must contain at least one value");
+  if (verbs.length === 0) errors.covered().required(`${path}.verbs`, "verbs must contain at least one value");
   if (nonResourceURLs.length > 0) {
     if (namespaced) errors.invalid(`${path}.nonResourceURLs`, nonResourceURLs, "namespaced rules cannot apply to non-resource URLs");
     if (apiGroups.length + resources.length + resourceNames.length > 0) {
@@ -66,6 +67,7 @@ function bindingStrategy(namespaced: boolean): Strategy {
   return strategy({
     validateName: pathSegmentNameProblems,
     isolatesStatus: false,
+    declarative: namespaced ? {} : undefined, // Upstream does not run the rules of cluster role bindings.
     setDefaults(object) {
       setAbsent(struct(object, "roleRef"), { apiGroup: group });
       for (const subject of items(object.subjects)) {
@@ -88,7 +90,7 @@ function goFields({ apiGroup = "", kind = "", name = "" }: Part): Part {
 function validateRoleRef({ apiGroup = "", kind = "", name = "" }: Part, kinds: readonly string[], errors: FieldErrors): void {
   if (apiGroup !== group) errors.notSupported("roleRef.apiGroup", apiGroup, [group]);
   if (!kinds.includes(kind)) errors.notSupported("roleRef.kind", kind, kinds);
-  if (name === "") errors.required("roleRef.name");
+  if (name === "") errors.covered().required("roleRef.name");
   else addInvalid(errors, "roleRef.name", name, pathSegmentNameProblems(name));
 }
 
@@ -98,7 +100,7 @@ function validateSubject(
   path: string,
   errors: FieldErrors,
 ): void {
-  if (name === "") errors.required(`${path}.name`);
+  if (name === "") errors.covered().required(`${path}.name`);
   if (kind === "User" || kind === "Group") {
     if (apiGroup !== group) errors.notSupported(`${path}.apiGroup`, apiGroup, [group]);
   } else if (kind === "ServiceAccount") {

@@ -12,8 +12,8 @@ export function validateBindingConditions(part: Part, path: string, errors: Fiel
   const failures: readonly string[] = part.bindingFailureConditions ?? [];
   const check = (name: string, at: string): void => addInvalid(errors, at, name, qualifiedNameProblems(name));
   const [ownPath, failurePath] = [`${path}.bindingConditions`, `${path}.bindingFailureConditions`];
-  validateList(conditions, conditionsMax, check, ownPath, errors);
-  validateList(failures, conditionsMax, check, failurePath, errors);
+  validateList(conditions, conditionsMax, check, ownPath, errors.covered("maxItems"));
+  validateList(failures, conditionsMax, check, failurePath, errors.covered("maxItems"));
   for (const [index, name] of conditions.entries()) if (conditions.indexOf(name) < index) errors.duplicate(`${ownPath}[${index}]`, name);
   for (const [index, name] of failures.entries()) {
     if (failures.indexOf(name) < index) errors.duplicate(`${failurePath}[${index}]`, name);

@@ -22,6 +22,8 @@ const addressesMax = 16;
 const interfaceBytesMax = 256;
 const hardwareBytesMax = 128;
 
+const covered = ["size", "uniqueness"] as const;
+
 /** One of a driver's devices, or a share of it. */
 const deviceId = ({ driver = "", pool = "", device = "", shareID = "" }: Part): Part => ({
   Driver: driver,
@@ -53,10 +55,16 @@ export function validateClaimStatus(next: KubeObject, old: KubeObject, errors: F
   const checkConsumer = (consumer: Part, path: string): void => {
     for (const field of ["resource", "name", "uid"]) if ((consumer[field] ?? "") === "") errors.required(`${path}.${field}`);
   };
-  validateSet(consumers, { max: consumersMax, check: checkConsumer, key: ({ uid = "" }) => uid }, "status.reservedFor", errors);
+  validateSet(consumers, { max: consumersMax, check: checkConsumer, key: ({ uid = "" }) => uid, covered }, "status.reservedFor", errors);
   const allocated = idsOf(status);
+  const hasEmptyShare = items(devices).some(({ shareID }) => shareID === ""); // Which rules tell from none.
   const checkDevice = (device: Part, path: string): void => validateDevice(device, allocated, path, errors);
-  validateSet(items(devices), { max: Number.POSITIVE_INFINITY, check: checkDevice, key: deviceId }, "status.devices", errors);
+  validateSet(
+    items(devices),
+    { max: Number.POSITIVE_INFINITY, check: checkDevice, key: deviceId, covered: hasEmptyShare ? [] : ["uniqueness"] },
+    "status.devices",
+    errors,
+  );
   if (consumers.length > 0) checkReserved(next, old, errors);
   const before = old.status?.allocation;
   if (allocation && before) checkAllocationUnchanged(allocation, before, errors);
@@ -73,14 +81,14 @@ function checkReserved(next: KubeObject, old: KubeObject, errors: FieldErrors): 
 
 function checkAllocationUnchanged(next: Part, old: Part, errors: FieldErrors): void {
   const shown = goForm("AllocationResult", next);
-  if (!equalGoForms(shown, goForm("AllocationResult", old))) errors.invalid("status.allocation", shown, "field is immutable");
+  if (!equalGoForms(shown, goForm("AllocationResult", old))) errors.covered("update").invalid("status.allocation", shown, "field is immutable");
 }
 
 function validateAllocation({ devices = {}, nodeSelector }: Part, names: RequestNames, path: string, errors: FieldErrors): void {
   const checkResult = (result: Part, at: string): void => validateResult(result, names, at, errors);
-  validateList(items(devices.results), requestsMax, checkResult, `${path}.devices.results`, errors);
+  validateList(items(devices.results), requestsMax, checkResult, `${path}.devices.results`, errors.covered("maxItems"));
   const checkConfig = (config: Part, at: string): void => validateAllocationConfig(config, names, at, errors);
-  validateList(items(devices.config), 2 * configsMax, checkConfig, `${path}.devices.config`, errors);
+  validateList(items(devices.config), 2 * configsMax, checkConfig, `${path}.devices.config`, errors.covered("maxItems"));
   if (nodeSelector) validateNodeSelector(nodeSelector, `${path}.nodeSelector`, errors);
 }
 
@@ -102,15 +110,15 @@ const sources = ["FromClaim", "FromClass"];
 
 function validateAllocationConfig(config: Part, names: RequestNames, path: string, errors: FieldErrors): void {
   const { source = "" } = config;
-  if (source === "") errors.required(`${path}.source`);
-  else if (!sources.includes(source)) errors.notSupported(`${path}.source`, source, sources);
+  if (source === "") errors.covered().required(`${path}.source`);
+  else if (!sources.includes(source)) errors.covered().notSupported(`${path}.source`, source, sources);
   validateReferences(config.requests, names, `${path}.requests`, errors);
   validateConfiguration(config, false, path, errors);
 }
 
 function validateDevice(device: Part, allocated: ReadonlySet<string>, path: string, errors: FieldErrors): void {
   const { shareID, conditions, data, networkData } = device;
-  validateDeviceNames(device, path, errors);
+  validateDeviceNames(device, path, errors.uncovered());
   if (shareID !== undefined) validateUid(shareID, `${path}.shareID`, errors);
   const id = deviceId(device);
   if (!allocated.has(JSON.stringify(id))) errors.invalid(path, id, "must be an allocated device in the claim");
@@ -122,10 +130,10 @@ function validateDevice(device: Part, allocated: ReadonlySet<string>, path: stri
 }
 
 function validateNetworkData({ interfaceName = "", hardwareAddress = "", ips }: Part, path: string, errors: FieldErrors): void {
-  if (Buffer.byteLength(interfaceName) > interfaceBytesMax) errors.tooLong(`${path}.interfaceName`, interfaceBytesMax);
-  if (Buffer.byteLength(hardwareAddress) > hardwareBytesMax) errors.tooLong(`${path}.hardwareAddress`, hardwareBytesMax);
+  if (Buffer.byteLength(interfaceName) > interfaceBytesMax) errors.covered("maxBytes").tooLong(`${path}.interfaceName`, interfaceBytesMax);
+  if (Buffer.byteLength(hardwareAddress) > hardwareBytesMax) errors.covered("maxBytes").tooLong(`${path}.hardwareAddress`, hardwareBytesMax);
   const check = (address: string, at: string): void => validateInterfaceAddress(address, at, errors);
-  validateSet((ips ?? []) as readonly string[], { max: addressesMax, check, key: (address) => address }, `${path}.ips`, errors);
+  validateSet((ips ?? []) as readonly string[], { max: addressesMax, check, key: (address) => address, covered }, `${path}.ips`, errors);
 }
 
 /** An address with the length of its network's prefix. */

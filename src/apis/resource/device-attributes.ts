@@ -19,7 +19,10 @@ export function validateAttribute(attribute: Part, path: string, errors: FieldEr
   if (version !== undefined) checkVersion(version, `${path}.version`, errors);
   for (const field of lists) if (attribute[field] !== undefined) validateValues(attribute[field], field, `${path}.${field}`, errors);
   const count = ["bool", "int", "string", "version", ...lists].filter((field) => attribute[field] !== undefined).length;
-  if (count !== 1) errors.invalid(path, count === 0 ? "" : goForm("DeviceAttribute", attribute), "exactly one value must be specified");
+  if (count === 1) return;
+  const hasEmpty = lists.some((field) => attribute[field]?.length === 0); // Which rules take for none.
+  const union = hasEmpty ? errors : errors.covered("union");
+  union.invalid(path, count === 0 ? "" : goForm("DeviceAttribute", attribute), "exactly one value must be specified");
 }
 
 function validateValues(values: readonly string[], field: string, path: string, errors: FieldErrors): void {

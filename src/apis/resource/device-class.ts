@@ -3,7 +3,7 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
-import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { longNameProblems } from "../../lib/names/names.ts";
 import type { Strategy, StrategyContext } from "../../resource/contract.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { isExtendedResource } from "../core/pod/resource-names.ts";
@@ -16,9 +16,11 @@ export function deviceClassWith(load: LoadSelectorChecker | undefined): Strategy
   return strategy({
     hasGeneration: true,
     repeatsMetaRules: false,
+    validateName: (name, prefix) => (prefix ? [] : longNameProblems(name)), // Of generated names upstream checks what came out.
+    declarative: { nameOrigin: "format=k8s-long-name" },
     validate: async (object, errors, context) => validate(object, undefined, { checker: await load?.(), context }, errors),
     async validateUpdate(next, old, errors, context) {
-      validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+      validateMetaAgain(next.metadata, { namespaced: false, validateName: longNameProblems }, errors);
       validateMetaChangesAgain(next.metadata, old.metadata, errors);
       validate(next, old, { checker: await load?.(), context }, errors);
     },
@@ -36,7 +38,14 @@ function validate({ spec = {} }: KubeObject, old: KubeObject | undefined, { chec
   const rules = { checker, isStored: isSame("selectors"), ...deviceFeatures(context) };
   validateSelectors(spec.selectors, rules, "spec.selectors", errors);
   const isStored = isSame("config");
-  validateList(items(spec.config), configsMax, (config, path) => validateConfiguration(config, isStored, path, errors), "spec.config", errors);
+  validateList(
+    items(spec.config),
+    configsMax,
+    (config, path) => validateConfiguration(config, isStored, path, errors),
+    "spec.config",
+    errors.covered("maxItems"),
+  );
   const name = spec.extendedResourceName;
-  if (name !== undefined && !isExtendedResource(name)) errors.invalid("spec.extendedResourceName", name, "must be a valid extended resource name");
+  if (name !== undefined && !isExtendedResource(name))
+    errors.covered("format=k8s-extended-resource-name").invalid("spec.extendedResourceName", name, "must be a valid extended resource name");
 }

@@ -18,7 +18,7 @@ export interface SelectorRules extends DeviceFeatures {
 }
 
 export function validateSelectors(selectors: unknown, rules: SelectorRules, path: string, errors: FieldErrors): void {
-  validateList(items(selectors), selectorsMax, ({ cel }, at) => validateSelector(cel, rules, `${at}.cel`, errors), path, errors);
+  validateList(items(selectors), selectorsMax, ({ cel }, at) => validateSelector(cel, rules, `${at}.cel`, errors), path, errors.covered("maxItems"));
 }
 
 function validateSelector(cel: Part | undefined, { checker, ...rules }: SelectorRules, path: string, errors: FieldErrors): void {

@@ -21,14 +21,15 @@ export function validateLabelName(name: string, path: string, errors: FieldError
 }
 
 export function validatePoolName(name: string, path: string, errors: FieldErrors): void {
-  if (name === "") return errors.required(path);
-  if (Buffer.byteLength(name) > poolBytesMax) errors.tooLong(path, poolBytesMax);
-  for (const part of name.split("/")) addInvalid(errors, path, part, dnsSubdomainProblems(part));
+  if (name === "") return errors.covered().required(path);
+  const covered = errors.covered("format=k8s-resource-pool-name");
+  if (Buffer.byteLength(name) > poolBytesMax) covered.tooLong(path, poolBytesMax);
+  for (const part of name.split("/")) addInvalid(covered, path, part, dnsSubdomainProblems(part));
 }
 
 export function validateClassName(name: string, path: string, errors: FieldErrors): void {
-  if (name === "") errors.required(path);
-  else addInvalid(errors, path, name, dnsSubdomainProblems(name));
+  if (name === "") errors.covered().required(path);
+  else addInvalid(errors.covered("format=k8s-long-name"), path, name, dnsSubdomainProblems(name));
 }
 
 /** `driver.example.com/name`, or the name alone. With more slashes it is let pass, as upstream does. */
@@ -38,7 +39,7 @@ export function validateQualifiedName(name: string, path: string, errors: FieldE
   if (parts.length === 1) return validateIdentifier(first, path, errors);
   if (parts.length > 2) return;
   if (first === "") errors.invalid(path, "", "the domain must not be empty");
-  else validateCsiDriverName(first, path, errors);
+  else validateCsiDriverName(first, path, errors.uncovered());
   if (second === "") errors.invalid(path, "", "the name must not be empty");
   else validateIdentifier(second, path, errors);
 }
@@ -57,8 +58,9 @@ const normalForm = "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx
 
 export function validateUid(uid: string, path: string, errors: FieldErrors): void {
   const problem = uidProblem(uid);
-  if (problem !== undefined) errors.invalid(path, uid, `error validating uid: ${problem}`);
-  else if (Buffer.byteLength(uid) !== 36 || uid !== uid.toLowerCase()) errors.invalid(path, uid, normalForm);
+  const covered = errors.covered("format=k8s-uuid");
+  if (problem !== undefined) covered.invalid(path, uid, `error validating uid: ${problem}`);
+  else if (Buffer.byteLength(uid) !== 36 || uid !== uid.toLowerCase()) covered.invalid(path, uid, normalForm);
 }
 
 /** What github.com/google/uuid says. */

@@ -44,6 +44,7 @@ export function validateDevice(device: Part, old: Part | undefined, isPerDevice:
     max: counterSetsMax,
     check: (one: Part, at: string) => validateConsumption(one, at, errors),
     key: (one: Part) => one.counterSet ?? "",
+    covered: ["size", "uniqueness"] as const,
   };
   validateSet(items(consumesCounters), counterRules, `${path}.consumesCounters`, errors);
   validatePlace(device, isPerDevice, path, errors);
@@ -63,13 +64,13 @@ export function validateCounterSet({ name = "", counters }: Part, path: string, 
 }
 
 function validateCounterName(name: string, path: string, errors: FieldErrors): void {
-  if (name === "") errors.required(path);
-  else validateLabelName(name, path, errors);
+  if (name === "") errors.covered().required(path);
+  else validateLabelName(name, path, errors.covered("format=k8s-short-name"));
 }
 
 function validateCounters(counters: Readonly<Record<string, Part>> | undefined, path: string, errors: FieldErrors): void {
-  if (Object.keys(counters ?? {}).length === 0) return errors.required(path);
-  const checkKey = (key: string, at: string): void => validateLabelName(key, at, errors);
+  if (Object.keys(counters ?? {}).length === 0) return errors.covered().required(path);
+  const checkKey = (key: string, at: string): void => validateLabelName(key, at, errors.covered("format=k8s-short-name"));
   validateMap(counters ?? {}, { max: countersMax, keyBytesMax: labelBytesMax, checkKey, check: () => {} }, path, errors);
 }
 

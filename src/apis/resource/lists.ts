@@ -19,15 +19,17 @@ interface SetRules<Item> {
   readonly check: Check<Item>;
   /** What no two have in common. */
   key(item: Item): unknown;
+  /** Declarative rules count the items, or look for duplicates, too. */
+  readonly covered?: readonly ("size" | "uniqueness")[];
 }
 
-export function validateSet<Item>(list: readonly Item[], { max, check, key }: SetRules<Item>, path: string, errors: FieldErrors): void {
-  if (!validateList(list, max, check, path, errors)) return;
+export function validateSet<Item>(list: readonly Item[], { max, check, key, covered = [] }: SetRules<Item>, path: string, errors: FieldErrors): void {
+  if (!validateList(list, max, check, path, covered.includes("size") ? errors.covered("maxItems") : errors)) return;
   const seen = new Set<string>();
   for (const [index, item] of list.entries()) {
     const own = key(item);
     const text = typeof own === "string" ? own : JSON.stringify(own);
-    if (seen.has(text)) errors.duplicate(`${path}[${index}]`, own);
+    if (seen.has(text)) (covered.includes("uniqueness") ? errors.covered() : errors).duplicate(`${path}[${index}]`, own);
     seen.add(text);
   }
 }
@@ -46,11 +48,12 @@ export function validateMap<Item>(map: Readonly<Record<string, Item>>, rules: Ma
   if (entries.length > rules.max) return errors.tooMany(path, entries.length, rules.max);
   for (const [key, item] of entries) {
     rules.checkKey(key, path);
-    rules.check(item, `${path}[${shortened(key, rules.keyBytesMax)}]`);
+    rules.check(item, `${path}[${shortenedKey(key, rules.keyBytesMax)}]`);
   }
 }
 
-function shortened(text: string, bytesMax: number): string {
+/** As paths have long keys. */
+export function shortenedKey(text: string, bytesMax: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= bytesMax) return text;
   const kept = bytesMax - "...".length;

@@ -4,7 +4,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { validateConditions } from "../../api/validation/conditions.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
-import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { dnsSubdomainProblems, longNameProblems, longNameProblemsOfAnyCase } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, keepMetaForStatus, type Part, setAbsent, struct } from "../fields.ts";
 
@@ -14,12 +14,13 @@ const problemBytesMax = 256;
 
 export const resourcePoolStatusRequest = strategy({
   repeatsMetaRules: false,
+  declarative: { enforced: true, subresources: ["status"] },
   setDefaults: (object) => setAbsent(struct(object, "spec"), { limit: limitUsual }),
   prepareForStatusUpdate: keepMetaForStatus,
   validate: ({ spec = {} }, errors) => validateSpec(spec, errors),
   validateUpdate(next, old, errors) {
     validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
-    if (!deepEqual(next.spec, old.spec)) errors.invalid("spec", null, "field is immutable"); // Upstream shows no struct here.
+    if (!deepEqual(next.spec, old.spec)) errors.covered("immutable").invalid("spec", null, "field is immutable"); // Upstream shows no struct here.
   },
   validateStatusUpdate(next, old, errors) {
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
@@ -30,7 +31,7 @@ export const resourcePoolStatusRequest = strategy({
 function validateSpec({ driver = "", poolName, limit }: Part, errors: FieldErrors): void {
   validateDriver(driver, "spec.driver", errors);
   if (poolName !== undefined) validatePool(poolName, "spec.poolName", errors);
-  if (limit > limitMax) errors.invalid("spec.limit", limit, `must be less than or equal to ${limitMax}`);
+  if (limit > limitMax) errors.covered("maximum").invalid("spec.limit", limit, `must be less than or equal to ${limitMax}`);
   checkLeast(limit, 1, "spec.limit", errors);
 }
 
@@ -42,22 +43,22 @@ function validateStatus({ status }: KubeObject, { status: old }: KubeObject, err
   if (!old) validateConditions(conditions, "status.conditions", errors);
   const differs = (field: string): boolean => !deepEqual(status[field], old?.[field]);
   if (status.poolCount === undefined) {
-    if (!old || differs("poolCount")) errors.required("status.poolCount");
+    if (!old || differs("poolCount")) errors.covered().required("status.poolCount");
   } else if (differs("poolCount") || !old) checkLeast(status.poolCount, 0, "status.poolCount", errors);
   if (differs("pools")) validatePools(pools, "status.pools", errors);
   if (differs("conditions")) validateTypes(conditions, "status.conditions", errors);
 }
 
 function validatePools(pools: readonly Part[], path: string, errors: FieldErrors): void {
-  if (pools.length > poolsMax) errors.tooMany(path, pools.length, poolsMax);
+  if (pools.length > poolsMax) errors.covered("maxItems").tooMany(path, pools.length, poolsMax);
   else for (const [index, pool] of pools.entries()) validatePoolStatus(pool, `${path}[${index}]`, errors);
 }
 
 function validateTypes(conditions: readonly Part[], path: string, errors: FieldErrors): void {
-  if (conditions.length > conditionsMax) return errors.tooMany(path, conditions.length, conditionsMax);
+  if (conditions.length > conditionsMax) return errors.covered("maxItems").tooMany(path, conditions.length, conditionsMax);
   const seen = new Set<unknown>();
   for (const [index, condition] of conditions.entries()) {
-    if (seen.has(condition.type)) errors.duplicate(`${path}[${index}]`, conditionInGo(condition));
+    if (seen.has(condition.type)) errors.covered().duplicate(`${path}[${index}]`, conditionInGo(condition));
     seen.add(condition.type);
   }
 }
@@ -85,37 +86,31 @@ const inGo = ({ poolCount = null, pools, conditions }: Part): Part => ({
 function validatePoolStatus(pool: Part, path: string, errors: FieldErrors): void {
   const { driver = "", poolName = "", generation = 0, nodeName, validationError: problem } = pool;
   validateDriver(driver, `${path}.driver`, errors);
-  if (poolName === "") errors.required(`${path}.poolName`);
+  if (poolName === "") errors.covered().required(`${path}.poolName`);
   else validatePool(poolName, `${path}.poolName`, errors);
-  if (generation === 0) errors.required(`${path}.generation`);
+  if (generation === 0) errors.covered().required(`${path}.generation`);
   else checkLeast(generation, 0, `${path}.generation`, errors);
   checkLeast(pool.resourceSliceCount, 1, `${path}.resourceSliceCount`, errors);
   for (const field of counts) checkLeast(pool[field], 0, `${path}.${field}`, errors);
-  if (nodeName !== undefined) addInvalid(errors, `${path}.nodeName`, nodeName, nameProblems(nodeName));
-  if (problem !== undefined && Buffer.byteLength(problem) > problemBytesMax) errors.tooLong(`${path}.validationError`, problemBytesMax);
+  if (nodeName !== undefined) addInvalid(errors.covered("format=k8s-long-name"), `${path}.nodeName`, nodeName, longNameProblems(nodeName));
+  if (problem !== undefined && Buffer.byteLength(problem) > problemBytesMax)
+    errors.covered("maxBytes").tooLong(`${path}.validationError`, problemBytesMax);
 }
 
 function validateDriver(driver: string, path: string, errors: FieldErrors): void {
-  if (driver === "") errors.required(path);
-  else addInvalid(errors, path, driver, nameProblems(driver.toLowerCase()).map(ofAnyCase));
+  if (driver === "") errors.covered().required(path);
+  else addInvalid(errors.covered("format=k8s-long-name-caseless"), path, driver, longNameProblemsOfAnyCase(driver));
 }
 
-const nameProblems = (name: string): string[] =>
-  dnsSubdomainProblems(name).map((problem) => problem.replace(/^(must be no more than \d+) characters$/, "$1 bytes"));
-
-const ofAnyCase = (problem: string): string =>
-  problem
-    .replace("a lowercase RFC 1123 subdomain must consist of lower case", "an RFC 1123 subdomain must consist of")
-    .replace("'example.com'", "'Example.com'");
-
 function validatePool(name: string, path: string, errors: FieldErrors): void {
-  if (Buffer.byteLength(name) > nameBytesMax) errors.tooLong(path, nameBytesMax);
+  const covered = errors.covered("format=k8s-resource-pool-name");
+  if (Buffer.byteLength(name) > nameBytesMax) covered.tooLong(path, nameBytesMax);
   for (const [index, part] of name.split("/").entries()) {
-    if (part === "") errors.invalid(path, name, `segment ${index}: must not be empty`);
-    else for (const problem of nameProblems(part)) errors.invalid(path, part, `segment ${index}: ${problem}`);
+    if (part === "") covered.invalid(path, name, `segment ${index}: must not be empty`);
+    else for (const problem of longNameProblems(part)) covered.invalid(path, part, `segment ${index}: ${problem}`);
   }
 }
 
 function checkLeast(value: number | undefined, least: number, path: string, errors: FieldErrors): void {
-  if (value !== undefined && value < least) errors.invalid(path, value, `must be greater than or equal to ${least}`);
+  if (value !== undefined && value < least) errors.covered("minimum").invalid(path, value, `must be greater than or equal to ${least}`);
 }

@@ -18,12 +18,21 @@ import { type ClaimRules, setClaimSpecDefaults, validateClaimSpec } from "./clai
 import { dropDeallocated, validateClaimStatus } from "./claim-status.ts";
 import { deviceFeatures, type LoadSelectorChecker } from "./selector-checker.ts";
 
+/** Versions before v1 have the fields of `exactly` in the request itself. */
+const normalizations = [
+  [
+    /^spec\.devices\.requests\[(\d+)\]\.(deviceClassName|selectors|allocationMode|count|adminAccess|tolerations)/,
+    "spec.devices.requests[$1].exactly.$2",
+  ],
+] as const;
+
 const metaRules = { namespaced: true, validateName: dnsSubdomainProblems };
 
 /** @param ask of who may write what; without it everybody may write all of a status */
 export function resourceClaimWith(load: LoadSelectorChecker | undefined, ask?: ClaimRight): Strategy {
   return strategy({
     repeatsMetaRules: false,
+    declarative: { subresources: ["status"], normalizations },
     setDefaults: (object) => setClaimSpecDefaults(struct(object, "spec")),
     async validate(object, errors, context) {
       const rules = await claimRules(load, context);
@@ -79,7 +88,7 @@ async function claimRules(load: LoadSelectorChecker | undefined, context: Strate
 
 function checkUnchanged(type: string, next: KubeObject, old: KubeObject, errors: FieldErrors): void {
   const shown = inGo(type, next.spec);
-  if (!equalGoForms(shown, inGo(type, old.spec))) errors.invalid("spec", shown, "field is immutable");
+  if (!equalGoForms(shown, inGo(type, old.spec))) errors.covered("immutable").invalid("spec", shown, "field is immutable");
 }
 
 function inGo(type: string, spec: Part = {}): Part {

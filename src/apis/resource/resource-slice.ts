@@ -4,23 +4,35 @@ import type { KubeObject } from "../../api/object.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import type { DeclarativeValidation } from "../../resource/contract.ts";
 import { goForms } from "../../resource/go-form.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { validateNodeSelector } from "../core/pod/affinity.ts";
 import { items, type Part, selectableAt } from "../fields.ts";
 import { validateCounterSet, validateDevice } from "./device.ts";
 import { hasLists } from "./device-attributes.ts";
-import { validateDriverName, validatePoolName } from "./device-names.ts";
-import { validateSet } from "./lists.ts";
+import { qualifiedBytesMax, validateDriverName, validatePoolName } from "./device-names.ts";
+import { shortenedKey, validateSet } from "./lists.ts";
 import { setTaintDefaults } from "./taints.ts";
 
 const devicesMax = 128;
 /** Where devices are more than names and properties. */
 const richDevicesMax = 64;
 const counterSetsMax = 8;
+const covered = ["size", "uniqueness"] as const;
+
+/** Paths of attributes have shortened keys; v1beta1 has the fields of `basic` in the device itself. */
+const normalizations: DeclarativeValidation["normalizations"] = [
+  [
+    /^(spec\.devices\[\d+\]\.)(?:basic\.)?attributes\[(.*)\]$/s,
+    (_path, device, key) => `${device}attributes[${shortenedKey(key, qualifiedBytesMax)}]`,
+  ],
+  [/^spec\.devices\[(\d+)\]\.basic\./, "spec.devices[$1]."],
+];
 
 export const resourceSlice = strategy({
   isolatesStatus: false,
+  declarative: { normalizations },
   hasGeneration: true,
   selectableFields: selectableAt("spec.nodeName", "spec.driver"),
   setDefaults({ spec }) {
@@ -47,7 +59,7 @@ function driverWarnings({ spec }: KubeObject): string[] {
 
 function validateSpec(spec: Part, old: Part | undefined, errors: FieldErrors): void {
   const { driver = "", pool = {}, devices, sharedCounters, perDeviceNodeSelection } = spec;
-  validateDriverName(driver, "spec.driver", errors);
+  validateDriverName(driver, "spec.driver", errors.uncovered());
   validatePool(pool, "spec.pool", errors);
   if (old !== undefined) checkUnchanged(spec, old, errors);
   validatePlace(spec, errors);
@@ -59,14 +71,19 @@ function validateSpec(spec: Part, old: Part | undefined, errors: FieldErrors): v
   const max = items(devices).some(isRich) ? richDevicesMax : devicesMax;
   validateSet(items(devices), { max, check, key: ({ name = "" }) => name }, "spec.devices", errors);
   const checkCounters = (set: Part, path: string): void => validateCounterSet(set, path, errors);
-  validateSet(items(sharedCounters), { max: counterSetsMax, check: checkCounters, key: ({ name = "" }) => name }, "spec.sharedCounters", errors);
+  validateSet(
+    items(sharedCounters),
+    { max: counterSetsMax, check: checkCounters, key: ({ name = "" }) => name, covered },
+    "spec.sharedCounters",
+    errors,
+  );
 }
 
 const isRich = ({ taints, consumesCounters, attributes }: Part): boolean =>
   items(taints).length > 0 || items(consumesCounters).length > 0 || hasLists(attributes ?? {});
 
 function validatePool({ name = "", resourceSliceCount = 0, generation = 0 }: Part, path: string, errors: FieldErrors): void {
-  validatePoolName(name, `${path}.name`, errors);
+  validatePoolName(name, `${path}.name`, errors.uncovered());
   if (resourceSliceCount <= 0) errors.invalid(`${path}.resourceSliceCount`, resourceSliceCount, "must be greater than zero");
   if (generation < 0) errors.invalid(`${path}.generation`, generation, "must be greater than or equal to zero");
 }

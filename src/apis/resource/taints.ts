@@ -18,16 +18,16 @@ export function validateTaint({ key = "", value = "", effect = "" }: Part, old: 
   addInvalid(errors, `${path}.key`, key, qualifiedNameProblems(key));
   if (value !== "") addInvalid(errors, `${path}.value`, value, labelValueProblems(value));
   if (old !== undefined && (old.effect ?? "") === effect) return;
-  if (effect === "") errors.required(`${path}.effect`);
-  else if (!effects.includes(effect)) errors.notSupported(`${path}.effect`, effect, effects);
+  if (effect === "") errors.covered().required(`${path}.effect`);
+  else if (!effects.includes(effect)) errors.covered().notSupported(`${path}.effect`, effect, effects);
 }
 
 export function validateToleration({ key = "", operator = "", value = "", effect = "" }: Part, path: string, errors: FieldErrors): void {
-  if (key !== "") addInvalid(errors, `${path}.key`, key, qualifiedNameProblems(key));
+  if (key !== "") addInvalid(errors.covered("format=k8s-label-key"), `${path}.key`, key, qualifiedNameProblems(key));
   if (operator === "Exists") {
     if (value !== "") errors.invalid(`${path}.value`, value, "must be empty for operator `Exists`");
   } else if (operator === "Equal") addInvalid(errors, `${path}.value`, value, labelValueProblems(value));
-  else if (operator === "") errors.required(`${path}.operator`);
-  else errors.notSupported(`${path}.operator`, operator, operators);
-  if (effect !== "" && !effects.includes(effect)) errors.notSupported(`${path}.effect`, effect, effects);
+  else if (operator === "") errors.covered().required(`${path}.operator`);
+  else errors.covered().notSupported(`${path}.operator`, operator, operators);
+  if (effect !== "" && !effects.includes(effect)) errors.covered().notSupported(`${path}.effect`, effect, effects);
 }

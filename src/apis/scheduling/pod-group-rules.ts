@@ -1,8 +1,17 @@
 /** What groups of pods, and templates of them, have in common. Source: kubernetes' pkg/apis/scheduling/v1alpha2, its generated validation. */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { longNameProblems, pathSegmentNameProblems, qualifiedNameProblems, shortNameProblems } from "../../lib/names/names.ts";
+import type { DeclarativeValidation } from "../../resource/contract.ts";
 import { items, type Part } from "../fields.ts";
+
+/** Upstream validates these kinds by their rules. */
+export const enforcedRules: DeclarativeValidation = {
+  enforced: true,
+  hasOption: (name, gates) => options.includes(name) && gates.enabled(name),
+};
+
+const options = ["DRAWorkloadResourceClaims", "TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption"];
 
 const claimsMax = 4;
 const topologiesMax = 1;
@@ -15,48 +24,52 @@ export function validateGroup(group: Part, path: string, errors: FieldErrors): v
   validateTopology(items(schedulingConstraints?.topology), `${path}.schedulingConstraints.topology`, errors);
   validateClaims(items(resourceClaims), `${path}.resourceClaims`, errors);
   const modes = ["Pod", "PodGroup"];
-  if (disruptionMode !== undefined && !modes.includes(disruptionMode)) errors.notSupported(`${path}.disruptionMode`, disruptionMode, modes);
-  if (priorityClassName !== "") addInvalid(errors, `${path}.priorityClassName`, priorityClassName, longNameProblems(priorityClassName));
-  if (priority > priorityMax) errors.invalid(`${path}.priority`, priority, `must be less than or equal to ${priorityMax}`);
+  if (disruptionMode !== undefined && !modes.includes(disruptionMode)) errors.covered().notSupported(`${path}.disruptionMode`, disruptionMode, modes);
+  if (priorityClassName !== "")
+    addInvalid(errors.covered("format=k8s-long-name"), `${path}.priorityClassName`, priorityClassName, longNameProblems(priorityClassName));
+  if (priority > priorityMax) errors.covered("maximum").invalid(`${path}.priority`, priority, `must be less than or equal to ${priorityMax}`);
 }
 
 function validatePolicy(policy: Part, path: string, errors: FieldErrors): void {
   validateUnion(policy, ["basic", "gang"], path, errors);
   if (policy.gang === undefined) return;
   const { minCount = 0 } = policy.gang;
-  if (minCount === 0) errors.required(`${path}.gang.minCount`);
-  else if (minCount < 1) errors.invalid(`${path}.gang.minCount`, minCount, "must be greater than or equal to 1");
+  if (minCount === 0) errors.covered().required(`${path}.gang.minCount`);
+  else if (minCount < 1) errors.covered("minimum").invalid(`${path}.gang.minCount`, minCount, "must be greater than or equal to 1");
 }
 
 /** Exactly one of the fields is there. */
 export function validateUnion(value: Part, fields: readonly string[], path: string, errors: FieldErrors): void {
   const present = fields.filter((field) => value[field] !== undefined);
   const list = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
-  if (present.length === 0) errors.invalid(path, "", `must specify one of: ${list(fields)}`);
-  if (present.length > 1) errors.invalid(path, `{${present.join(", ")}}`, `must specify exactly one of: ${list(fields)}`);
+  if (present.length === 0) errors.covered("union").invalid(path, "", `must specify one of: ${list(fields)}`);
+  if (present.length > 1) errors.covered("union").invalid(path, `{${present.join(", ")}}`, `must specify exactly one of: ${list(fields)}`);
 }
 
 function validateTopology(constraints: readonly Part[], path: string, errors: FieldErrors): void {
-  if (constraints.length > topologiesMax) return errors.tooMany(path, constraints.length, topologiesMax);
-  for (const [index, { key = "" }] of constraints.entries()) validateText(key, `${path}[${index}].key`, qualifiedNameProblems, errors);
+  if (constraints.length > topologiesMax) return errors.covered("maxItems").tooMany(path, constraints.length, topologiesMax);
+  for (const [index, { key = "" }] of constraints.entries()) validateText(key, `${path}[${index}].key`, labelKey, errors);
 }
 
-/** Subdomains and labels in the words of generated validation, which counts bytes. */
-export const longNameProblems = (text: string): string[] => inBytes(dnsSubdomainProblems(text));
-export const shortNameProblems = (text: string): string[] => inBytes(dnsLabelProblems(text));
-
-function inBytes(problems: readonly string[]): string[] {
-  return problems.map((problem) => problem.replace(/^(must be no more than \d+) characters$/, "$1 bytes"));
+/** A format of names, as the rules call it. */
+export interface NameFormat {
+  readonly origin: string;
+  problemsOf(text: string): string[];
 }
+
+const labelKey: NameFormat = { origin: "format=k8s-label-key", problemsOf: qualifiedNameProblems };
+export const longName: NameFormat = { origin: "format=k8s-long-name", problemsOf: longNameProblems };
+export const shortName: NameFormat = { origin: "format=k8s-short-name", problemsOf: shortNameProblems };
+export const segmentName: NameFormat = { origin: "format=k8s-path-segment-name", problemsOf: (text) => pathSegmentNameProblems(text) };
 
 /** A text that is there and has no problems. */
-export function validateText(text: string, path: string, problemsOf: (text: string) => string[], errors: FieldErrors): void {
-  if (text === "") errors.required(path);
-  else addInvalid(errors, path, text, problemsOf(text));
+export function validateText(text: string, path: string, { origin, problemsOf }: NameFormat, errors: FieldErrors): void {
+  if (text === "") errors.covered().required(path);
+  else addInvalid(errors.covered(origin), path, text, problemsOf(text));
 }
 
 export function validateClaimCount({ length }: readonly Part[], path: string, errors: FieldErrors): boolean {
-  if (length > claimsMax) errors.tooMany(path, length, claimsMax);
+  if (length > claimsMax) errors.covered("maxItems").tooMany(path, length, claimsMax);
   return length <= claimsMax;
 }
 
@@ -67,7 +80,7 @@ function validateClaims(claims: readonly Part[], path: string, errors: FieldErro
     const { name = "", resourceClaimName, resourceClaimTemplateName } = claim;
     const at = `${path}[${index}]`;
     validateUnion(claim, ["resourceClaimName", "resourceClaimTemplateName"], at, errors);
-    validateText(name, `${at}.name`, shortNameProblems, errors);
+    validateText(name, `${at}.name`, shortName, errors);
     validateName(resourceClaimName, `${at}.resourceClaimName`, errors);
     validateName(resourceClaimTemplateName, `${at}.resourceClaimTemplateName`, errors);
   }
@@ -81,14 +94,14 @@ export function validateClaimStatuses(statuses: readonly Part[], path: string, e
 }
 
 function validateName(name: string | undefined, path: string, errors: FieldErrors): void {
-  if (name !== undefined) addInvalid(errors, path, name, longNameProblems(name));
+  if (name !== undefined) addInvalid(errors.covered(longName.origin), path, name, longNameProblems(name));
 }
 
 /** No two have the same name. @param shown the item as upstream's message has it */
 export function validateDistinct(list: readonly Part[], path: string, shown: (item: Part) => Part, errors: FieldErrors): void {
   const names = new Set<string>();
   for (const [index, item] of list.entries()) {
-    if (names.has(item.name ?? "")) errors.duplicate(`${path}[${index}]`, shown(item));
+    if (names.has(item.name ?? "")) errors.covered().duplicate(`${path}[${index}]`, shown(item));
     names.add(item.name ?? "");
   }
 }

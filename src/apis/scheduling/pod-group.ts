@@ -6,9 +6,10 @@ import { identical } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 import {
-  longNameProblems,
+  enforcedRules,
+  longName,
   orAbsent,
-  shortNameProblems,
+  shortName,
   validateClaimCount,
   validateClaimStatuses,
   validateGroup,
@@ -21,13 +22,15 @@ export const podGroup = strategy({
     struct(object, "spec").disruptionMode ??= "Pod"; // Also where there is no spec.
   },
   prepareForStatusUpdate: keepMetaForStatus,
+  declarative: { ...enforcedRules, subresources: ["status"] },
   validate({ spec = {} }: KubeObject, errors) {
     if (spec.podGroupTemplateRef !== undefined) validateTemplateReference(spec.podGroupTemplateRef, "spec.podGroupTemplateRef", errors);
     validateGroup(spec, "spec", errors);
   },
   validateUpdate(next, old, errors) {
     for (const field of fixedFields) {
-      if (!identical(orAbsent(next.spec?.[field]), orAbsent(old.spec?.[field]))) errors.invalid(`spec.${field}`, null, "field is immutable");
+      if (!identical(orAbsent(next.spec?.[field]), orAbsent(old.spec?.[field])))
+        errors.covered("immutable").invalid(`spec.${field}`, null, "field is immutable");
       if (field === "resourceClaims") validateClaimCount(items(next.spec?.resourceClaims), "spec.resourceClaims", errors);
     }
   },
@@ -57,6 +60,6 @@ function validateTemplateReference(reference: Part, path: string, errors: FieldE
   validateUnion(reference, ["workload"], path, errors);
   if (reference.workload === undefined) return;
   const { workloadName = "", podGroupTemplateName = "" } = reference.workload;
-  validateText(workloadName, `${path}.workload.workloadName`, longNameProblems, errors);
-  validateText(podGroupTemplateName, `${path}.workload.podGroupTemplateName`, shortNameProblems, errors);
+  validateText(workloadName, `${path}.workload.workloadName`, longName, errors);
+  validateText(podGroupTemplateName, `${path}.workload.podGroupTemplateName`, shortName, errors);
 }

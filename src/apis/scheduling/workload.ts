@@ -3,34 +3,38 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
 import { identical } from "../../lib/json/values.ts";
-import { pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part } from "../fields.ts";
-import { longNameProblems, shortNameProblems, shownTemplate, validateDistinct, validateGroup, validateText } from "./pod-group-rules.ts";
+import { enforcedRules, longName, segmentName, shortName, shownTemplate, validateDistinct, validateGroup, validateText } from "./pod-group-rules.ts";
 
 const templatesMax = 8;
 const templatesPath = "spec.podGroupTemplates";
 
 export const workload = strategy({
   isolatesStatus: false,
+  declarative: enforcedRules,
   validate({ spec = {} }: KubeObject, errors) {
     if (spec.controllerRef !== undefined) validateController(spec.controllerRef, errors);
     validateTemplates(items(spec.podGroupTemplates), errors);
   },
   validateUpdate(next, old, errors) {
     const [spec, before] = [next.spec ?? {}, old.spec ?? {}];
-    if (!identical(spec.controllerRef, before.controllerRef)) errors.invalid("spec.controllerRef", null, "field is immutable");
+    if (!identical(inGo(spec.controllerRef), inGo(before.controllerRef)))
+      errors.covered("immutable").invalid("spec.controllerRef", null, "field is immutable");
     if (identical(items(spec.podGroupTemplates), items(before.podGroupTemplates))) return;
-    errors.invalid(templatesPath, null, "field is immutable");
+    errors.covered("immutable").invalid(templatesPath, null, "field is immutable");
     validateTemplateCount(items(spec.podGroupTemplates), errors);
   },
 });
 
+/** An absent group is an empty one. */
+const inGo = (reference: Part | undefined): Part | undefined => reference && { apiGroup: "", ...reference };
+
 function validateController({ apiGroup = "", kind = "", name = "" }: Part, errors: FieldErrors): void {
   const path = "spec.controllerRef";
-  if (apiGroup !== "") addInvalid(errors, `${path}.apiGroup`, apiGroup, longNameProblems(apiGroup));
-  validateText(kind, `${path}.kind`, pathSegmentNameProblems, errors);
-  validateText(name, `${path}.name`, pathSegmentNameProblems, errors);
+  if (apiGroup !== "") addInvalid(errors.covered(longName.origin), `${path}.apiGroup`, apiGroup, longName.problemsOf(apiGroup));
+  validateText(kind, `${path}.kind`, segmentName, errors);
+  validateText(name, `${path}.name`, segmentName, errors);
 }
 
 function validateTemplates(templates: readonly Part[], errors: FieldErrors): void {
@@ -38,13 +42,13 @@ function validateTemplates(templates: readonly Part[], errors: FieldErrors): voi
   validateDistinct(templates, templatesPath, shownTemplate, errors);
   for (const [index, template] of templates.entries()) {
     const path = `${templatesPath}[${index}]`;
-    validateText(template.name ?? "", `${path}.name`, shortNameProblems, errors);
+    validateText(template.name ?? "", `${path}.name`, shortName, errors);
     validateGroup(template, path, errors);
   }
 }
 
 function validateTemplateCount({ length }: readonly Part[], errors: FieldErrors): boolean {
-  if (length > templatesMax) errors.tooMany(templatesPath, length, templatesMax);
-  if (length === 0) errors.required(templatesPath);
+  if (length > templatesMax) errors.covered("maxItems").tooMany(templatesPath, length, templatesMax);
+  if (length === 0) errors.covered().required(templatesPath);
   return length > 0 && length <= templatesMax;
 }

@@ -6,7 +6,10 @@ import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 const nameBytesMax = 63;
 
 export function validateCsiDriverName(name: string, path: string, errors: FieldErrors): void {
-  if (name === "") return errors.required(path);
-  if (Buffer.byteLength(name) > nameBytesMax) errors.tooLong(path, nameBytesMax);
-  addInvalid(errors, path, name, dnsSubdomainProblems(name.toLowerCase()));
+  if (name === "") return errors.covered().required(path);
+  if (Buffer.byteLength(name) > nameBytesMax) {
+    const isLong = [...name].length > nameBytesMax; // Rules count characters.
+    (isLong ? errors.covered("maxLength") : errors).tooLong(path, nameBytesMax);
+  }
+  addInvalid(errors.covered("format=k8s-long-name-caseless"), path, name, dnsSubdomainProblems(name.toLowerCase()));
 }

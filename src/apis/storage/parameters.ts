@@ -8,7 +8,7 @@ const parameterBytesMax = 256 * 1024;
 
 /** A qualified name in which case does not matter. */
 export function validateDriver(name: string, path: string, errors: FieldErrors): void {
-  if (name === "") errors.required(path);
+  if (name === "") errors.covered().required(path);
   else addInvalid(errors, path, name.toLowerCase(), qualifiedNameProblems(name.toLowerCase()));
 }
 

@@ -13,6 +13,7 @@ import { validateDriver, validateParameters } from "./parameters.ts";
 export const storageClass = strategy({
   isolatesStatus: false,
   repeatsMetaRules: false,
+  declarative: {},
   setDefaults(object) {
     object.reclaimPolicy ??= "Delete";
     object.volumeBindingMode ??= "Immediate";
@@ -22,10 +23,11 @@ export const storageClass = strategy({
     validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
     validate(next, errors);
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
-    checkImmutable(shownParameters(next), shownParameters(old), "parameters", errors);
-    checkImmutable(next.provisioner ?? "", old.provisioner ?? "", "provisioner", errors);
-    checkImmutable(next.reclaimPolicy, old.reclaimPolicy, "reclaimPolicy", errors);
-    checkImmutable(next.volumeBindingMode, old.volumeBindingMode, "volumeBindingMode", errors);
+    const immutable = errors.covered("immutable");
+    checkImmutable(shownParameters(next), shownParameters(old), "parameters", immutable);
+    checkImmutable(next.provisioner ?? "", old.provisioner ?? "", "provisioner", immutable);
+    checkImmutable(next.reclaimPolicy, old.reclaimPolicy, "reclaimPolicy", immutable);
+    checkImmutable(next.volumeBindingMode, old.volumeBindingMode, "volumeBindingMode", immutable);
   },
   warnings(object) {
     const warnings: string[] = [];

@@ -17,6 +17,7 @@ const messageBytesMax = 1024;
 
 export const volumeAttachment = strategy({
   repeatsMetaRules: false,
+  declarative: {},
   setDefaults(object) {
     const inline = object.spec?.source?.inlineVolumeSpec;
     if (!inline) return;
@@ -34,7 +35,7 @@ function validateUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors):
   validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
   validate(next, errors);
   const shown = (object: KubeObject): Part => goForm("VolumeAttachmentSpec", object.spec);
-  if (!deepEqual(shown(next), shown(old))) errors.invalid("spec", shown(next), "field is immutable");
+  if (!deepEqual(shown(next), shown(old))) errors.covered("immutable").invalid("spec", shown(next), "field is immutable");
 }
 
 function validate({ spec = {}, status = {} }: KubeObject, errors: FieldErrors): void {

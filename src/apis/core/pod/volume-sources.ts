@@ -166,7 +166,7 @@ function validateStorageOs({ volumeName = "", volumeNamespace = "", secretRef }:
 }
 
 function validateCsi({ driver = "", nodePublishSecretRef }: Part, path: string, errors: FieldErrors): void {
-  validateCsiDriverName(driver, `${path}.driver`, errors);
+  validateCsiDriverName(driver, `${path}.driver`, errors.uncovered());
   if (!nodePublishSecretRef) return;
   const { name = "" } = nodePublishSecretRef;
   if (name === "") errors.required(`${path}.nodePublishSecretRef.name`);

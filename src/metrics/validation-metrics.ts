@@ -1,0 +1,58 @@
+/** Declarative validation beside the hand-written one. Source: k8s.io/apiserver@v0.36.0/pkg/validation/metrics.go. */
+import { formatLabels, type Metric } from "./exposition.ts";
+import { Counters } from "./vectors.ts";
+
+export interface ValidationMetrics {
+  /** @param identifier kind, subresource and operation, which are bounded */
+  mismatch(identifier: string): void;
+  panic(identifier: string): void;
+  collect(): Metric[];
+}
+
+export function validationMetrics(): ValidationMetrics {
+  const mismatches = countedBy();
+  const panics = countedBy();
+  return {
+    mismatch: mismatches.count,
+    panic: panics.count,
+    collect() {
+      const mismatchHelp = "Errors that only one of declarative and hand-written validation reported.";
+      const panicHelp = "Declarative validations that threw.";
+      return [
+        total("apiserver_validation_declarative_validation_mismatch_total", "BETA", mismatchHelp, mismatches),
+        // The name that the documentation of the feature gate gives it.
+        total("declarative_validation_mismatch_total", "BETA", mismatchHelp, mismatches),
+        byIdentifier("apiserver_validation_declarative_validation_parity_discrepancies_total", mismatchHelp, mismatches),
+        total("apiserver_validation_declarative_validation_panic_total", "BETA", panicHelp, panics),
+        byIdentifier("apiserver_validation_declarative_validation_panics_total", panicHelp, panics),
+      ];
+    },
+  };
+}
+
+interface Counted {
+  total(): number;
+  readonly series: Counters;
+  count(identifier: string): void;
+}
+
+function countedBy(): Counted {
+  const series = new Counters();
+  let total = 0;
+  return {
+    series,
+    total: () => total,
+    count(identifier) {
+      total++;
+      series.count(formatLabels(["validation_identifier"], [identifier]));
+    },
+  };
+}
+
+function total(name: string, stability: "BETA", help: string, counted: Counted): Metric {
+  return { name, type: "counter", stability, help, samples: [{ suffix: "", labels: "", value: counted.total() }] };
+}
+
+function byIdentifier(name: string, help: string, { series }: Counted): Metric {
+  return { name, type: "counter", stability: "ALPHA", help, samples: series.samples() };
+}

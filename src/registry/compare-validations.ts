@@ -1,0 +1,108 @@
+/**
+ * What declarative and hand-written validation of one object agree about. Source: `gatherDeclarativeValidationMismatches` of
+ * k8s.io/apiserver@v0.36.0/pkg/registry/rest/validate.go. What follows from the order in which both look at an object, or from what each of them
+ * lets pass because it was so before, is no mismatch here; upstream counts it.
+ */
+import type { StatusCause } from "../api/errors.ts";
+import type { FieldErrors } from "../api/field-errors.ts";
+import type { DeclarativeValidation } from "../resource/contract.ts";
+import type { ValidationMismatch } from "./contract.ts";
+
+export interface Comparison {
+  readonly mismatches: readonly ValidationMismatch[];
+  /** Hand-written errors that a rule covers, with the declarative ones that match. */
+  readonly covered: ReadonlyMap<StatusCause, readonly StatusCause[]>;
+}
+
+interface Compared {
+  readonly handWritten: FieldErrors;
+  readonly declared: FieldErrors;
+  readonly config: DeclarativeValidation;
+  /** What the rules say of the object that is replaced, asked only where something differs; undefined on create. */
+  declaredOfOld(): FieldErrors | undefined;
+}
+
+interface Placed {
+  readonly cause: StatusCause;
+  /** As the storage version has it. */
+  readonly field: string;
+  readonly origin: string;
+}
+
+/** Errors are the same when type, field and origin are; each of one side may match several of the other. */
+export function compareValidations({ handWritten, declared, config, declaredOfOld }: Compared): Comparison {
+  const hand = coveredErrors(handWritten, config);
+  const rules = declaredErrors(declared, config);
+  const byKey = Map.groupBy(rules, keyOf);
+  const covered = new Map(hand.map((one) => [one.cause, (byKey.get(keyOf(one)) ?? []).map(({ cause }) => cause)]));
+  if (handWritten.full || declared.full) return { mismatches: [], covered }; // What was left out may be the counterpart.
+  const byHandKey = Map.groupBy(hand, keyOf);
+  const unmatched = [...byHandKey].filter(([key]) => !byKey.has(key)).map(([, list]) => list[0] as Placed);
+  const extra = rules.filter((one) => !byHandKey.has(keyOf(one)));
+  const lone = [
+    ...unmatched.filter((one) => !rules.some((rule) => isStop(rule) && isWithin(one.field, rule.field))),
+    ...extra.filter((one) => !handWritten.causes.some((cause) => endsBefore(cause, one, config) || (!covered.has(cause) && isSaidOf(cause, one)))),
+  ];
+  if (lone.length === 0) return { mismatches: [], covered };
+  const before = declaredErrors(declaredOfOld(), config);
+  const mismatches = lone
+    .filter((one) => !before.some((old) => isSameProblem(old, one)))
+    .map(({ cause, field, origin }) => ({
+      ...{ field, origin, reason: cause.reason ?? "" },
+      handWritten: handWritten.causes.filter((one) => one.field === field).map(messageOf),
+      declarative: rules.filter((one) => one.field === field).map((one) => messageOf(one.cause)),
+    }));
+  return { mismatches, covered };
+}
+
+const keyOf = ({ cause: { reason = "" }, field, origin }: Placed): string => `${reason}\n${origin}\n${field}`;
+const messageOf = ({ message = "" }: StatusCause): string => message;
+
+const stoppingReasons: ReadonlySet<string> = new Set(["FieldValueRequired", "FieldValueForbidden", "FieldValueTooMany"]);
+const stoppingOrigins: ReadonlySet<string> = new Set(["immutable", "update"]);
+
+/** Whether the rule ends the validation of the field and of what it holds, which hand-written validation may go on with. */
+const isStop = ({ cause: { reason = "" }, origin }: Placed): boolean => stoppingReasons.has(reason) || stoppingOrigins.has(origin);
+
+const isWithin = (field: string, holder: string): boolean => field === holder || field.startsWith(`${holder}.`) || field.startsWith(`${holder}[`);
+
+/** Whether an error that no rule covers is about what a rule found, in other words. */
+const isSaidOf = ({ field = "" }: StatusCause, found: Placed): boolean => isWithin(field, found.field);
+
+/**
+ * Whether a hand-written error ended the validation before it came to what a rule found: a list that is too long, a field that must not be there,
+ * an item that is wrong as a whole, a struct whose discriminator is unknown.
+ */
+function endsBefore({ reason = "", field = "" }: StatusCause, found: Placed, { discriminators = [] }: DeclarativeValidation): boolean {
+  if (found.field !== field && (stoppingReasons.has(reason) || field.endsWith("]"))) return isWithin(found.field, field);
+  return reason === "FieldValueNotSupported" && discriminators.includes(field) && isWithin(found.field, field.slice(0, field.lastIndexOf(".")));
+}
+
+/** Of the old object: both validations let it pass in their own ways. Items of a list may have moved. */
+const isSameProblem = (old: Placed, one: Placed): boolean =>
+  old.cause.reason === one.cause.reason && old.origin === one.origin && (old.field === one.field || old.cause.message === one.cause.message);
+
+function coveredErrors({ causes, marks }: FieldErrors, { nameOrigin }: DeclarativeValidation): Placed[] {
+  return causes.flatMap((cause) => {
+    const { field = "", reason } = cause;
+    const isName = field === "metadata.name" && reason === "FieldValueInvalid";
+    const origin = marks.get(cause)?.origin ?? (isName ? nameOrigin : undefined);
+    return origin === undefined ? [] : [{ cause, field, origin }];
+  });
+}
+
+function declaredErrors(errors: FieldErrors | undefined, { normalizations = [] }: DeclarativeValidation): Placed[] {
+  return (errors?.causes ?? []).map((cause) => {
+    const { field = "" } = cause;
+    return { cause, field: normalized(field, normalizations), origin: errors?.marks.get(cause)?.origin ?? "" };
+  });
+}
+
+/** Only the first rule that matches is applied. */
+function normalized(field: string, rules: NonNullable<DeclarativeValidation["normalizations"]>): string {
+  for (const [pattern, replacement] of rules) {
+    if (!pattern.test(field)) continue;
+    return typeof replacement === "string" ? field.replace(pattern, replacement) : field.replace(pattern, replacement);
+  }
+  return field;
+}

@@ -1,0 +1,257 @@
+/** What comes of declarative rules beside hand-written validation: what is compared, what is enforced, and what a rule that throws ends. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { FieldErrors, type RuleLevel } from "../api/field-errors.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { Field, Struct, Type } from "../lib/schema/schema.ts";
+import type { DeclarativeValidation } from "../resource/contract.ts";
+import { openMemoryRegistry } from "../testing/memory-registry.ts";
+import type { RegistryContext, ValidationMismatch } from "./contract.ts";
+import { validateDeclared } from "./declarative-validation.ts";
+
+const text: Type = { kind: "string" };
+
+/** A kind whose fields have these markers; `list` is a list of texts, all others are texts. */
+function kind(fields: Readonly<Record<string, readonly string[]>>): Struct {
+  const list = Object.entries(fields).map(([name, markers]): Field => {
+    const type: Type = name === "list" ? { kind: "list", items: text, listType: "atomic", mapKeys: [] } : text;
+    return { name, type, pointer: false, omitEmpty: true, omitZero: false, required: false, markers };
+  });
+  const byName = new Map(list.map((field) => [field.name, field]));
+  return { kind: "struct", definition: "io.example.v1.Thing", goType: "v1.Thing", fields: list, byName, atomic: false, preserveUnknown: false };
+}
+
+interface Asked {
+  readonly schema: Struct;
+  readonly object: Record<string, unknown>;
+  readonly old?: Record<string, unknown>;
+  readonly config?: DeclarativeValidation;
+  /** Gates that are not what they are by default. */
+  readonly gates?: Readonly<Record<string, boolean>>;
+  readonly subresource?: string;
+  /** What the hand-written validation finds. */
+  readonly handWritten?: (errors: FieldErrors) => void;
+}
+
+interface Outcome {
+  /** `field: message` */
+  readonly errors: readonly string[];
+  /** `identifier field reason origin` */
+  readonly mismatches: readonly string[];
+  readonly panics: readonly string[];
+}
+
+const defaults: Readonly<Record<string, boolean>> = {
+  DeclarativeValidation: true,
+  DeclarativeValidationBeta: true,
+  DeclarativeValidationTakeover: false,
+};
+
+const { registry, close } = await openMemoryRegistry();
+const target = registry.catalog.find("", "v1", "configmaps");
+assert.ok(target !== undefined);
+await close();
+
+function run({ schema, object, old, config = {}, gates = {}, subresource = "", handWritten = () => {} }: Asked): Outcome {
+  const found: (ValidationMismatch & { identifier: string })[] = [];
+  const panics: string[] = [];
+  const context: RegistryContext = {
+    ...registry,
+    gates: { enabled: (name) => gates[name] ?? defaults[name] ?? false },
+    validation: {
+      mismatch: (identifier, mismatch) => void found.push({ identifier, ...mismatch }),
+      panic: (identifier, error) => void panics.push(`${identifier} ${error}`),
+    },
+  };
+  const errors = new FieldErrors();
+  handWritten(errors);
+  const objects = { object: object as KubeObject, ...(old && { old: old as KubeObject }) };
+  validateDeclared(context, { target: target as NonNullable<typeof target>, subresource }, config, { ...objects, errors, schema });
+  return {
+    errors: errors.causes.map(({ field, message }) => `${field}: ${message}`),
+    mismatches: found.map(({ identifier, field, reason, origin }) => [identifier, field, reason, origin].filter(Boolean).join(" ")),
+    panics,
+  };
+}
+
+const nothing = { mismatches: [], panics: [] };
+const takeover = { gates: { DeclarativeValidationTakeover: true } };
+const missing = { object: {} };
+const required = { schema: kind({ a: ["+k8s:required"] }) };
+const requiredAt = (level: RuleLevel): { schema: Struct } => ({
+  schema: kind({ a: [`${level === "standard" ? "" : `+k8s:${level}=`}+k8s:required`] }),
+});
+const foundToo = (errors: FieldErrors): void => errors.covered().required("a", "in its own words");
+const [own, declared] = ["a: Required value: in its own words", "a: Required value"];
+
+describe("who decides", () => {
+  const rows: readonly [what: string, asked: Asked, expected: Partial<Outcome>][] = [
+    ["hand-written validation, where rules agree", { ...required, ...missing, handWritten: foundToo }, { errors: [own] }],
+    [
+      "the rules, where the kind enforces them",
+      { ...required, ...missing, config: { enforced: true }, handWritten: foundToo },
+      { errors: [declared] },
+    ],
+    ["the rules, after the takeover", { ...required, ...missing, ...takeover, handWritten: foundToo }, { errors: [declared] }],
+    [
+      "hand-written validation, over alpha rules after the takeover",
+      { ...requiredAt("alpha"), ...missing, ...takeover, handWritten: foundToo },
+      { errors: [own] },
+    ],
+    [
+      "hand-written validation, over alpha rules of a kind that enforces them",
+      { ...requiredAt("alpha"), ...missing, config: { enforced: true }, handWritten: foundToo },
+      { errors: [own] },
+    ],
+    ["beta rules after the takeover", { ...requiredAt("beta"), ...missing, ...takeover, handWritten: foundToo }, { errors: [declared] }],
+    [
+      "hand-written validation, over beta rules without their gate",
+      {
+        ...requiredAt("beta"),
+        ...missing,
+        gates: { DeclarativeValidationTakeover: true, DeclarativeValidationBeta: false },
+        handWritten: foundToo,
+      },
+      { errors: [own] },
+    ],
+    [
+      "hand-written validation alone, without the gate, which cancels the takeover",
+      { ...required, ...missing, gates: { DeclarativeValidation: false, DeclarativeValidationTakeover: true } },
+      { errors: [] },
+    ],
+    [
+      "hand-written validation alone, without the gate, also of a kind that enforces its rules",
+      { ...required, ...missing, config: { enforced: true }, gates: { DeclarativeValidation: false }, handWritten: foundToo },
+      { errors: [own] },
+    ],
+    [
+      "both, about what is not covered: the rules come last",
+      {
+        ...required,
+        ...missing,
+        ...takeover,
+        handWritten(errors) {
+          foundToo(errors);
+          errors.invalid("b", "x", "is wrong");
+        },
+      },
+      { errors: ['b: Invalid value: "x": is wrong', declared] },
+    ],
+    [
+      "hand-written validation alone, on subresources without rules",
+      { ...required, ...missing, ...takeover, subresource: "status", handWritten: foundToo },
+      { errors: [own] },
+    ],
+  ];
+  for (const [what, asked, expected] of rows) test(what, () => assert.deepEqual(run(asked), { ...nothing, ...expected }));
+});
+
+describe("a difference", () => {
+  const short = { schema: kind({ a: ["+k8s:alpha=+k8s:maxBytes=3"] }) };
+  const rows: readonly [what: string, asked: Asked, expected: Partial<Outcome>][] = [
+    [
+      "is counted where a wrong rule reports what hand-written validation accepts",
+      { ...short, object: { a: "good" } },
+      { mismatches: ["thing_create a FieldValueTooLong maxBytes"] },
+    ],
+    [
+      "is counted where a wrong rule accepts what hand-written validation reports",
+      { ...short, object: { a: "bad" }, handWritten: (errors) => errors.covered("maxBytes").tooLong("a", 2) },
+      { errors: ["a: Too long: may not be more than 2 bytes"], mismatches: ["thing_create a FieldValueTooLong maxBytes"] },
+    ],
+    [
+      "is counted twice where the origins differ",
+      { ...short, object: { a: "long" }, handWritten: (errors) => errors.covered("maxLength").tooLong("a", 3) },
+      {
+        errors: ["a: Too long: may not be more than 3 bytes"],
+        mismatches: ["thing_create a FieldValueTooLong maxLength", "thing_create a FieldValueTooLong maxBytes"],
+      },
+    ],
+    [
+      "names the subresource",
+      { ...short, object: { a: "long" }, old: {}, subresource: "status", config: { subresources: ["status"] } },
+      { mismatches: ["thing_status_update a FieldValueTooLong maxBytes"] },
+    ],
+    [
+      "is none in what no rule covers",
+      { ...short, object: { a: "bad" }, handWritten: (errors) => errors.invalid("a", "bad", "no") },
+      { errors: ['a: Invalid value: "bad": no'] },
+    ],
+    [
+      "is none where several errors are of one rule",
+      {
+        schema: kind({ list: ["+k8s:eachVal=+k8s:maxBytes=1"] }),
+        object: { list: ["xx", "xx"] },
+        config: { normalizations: [[/^list\[\d\]$/, "old"]] },
+        handWritten: (errors) => errors.covered("maxBytes").tooLong("old", 1),
+      },
+      { errors: ["old: Too long: may not be more than 1 byte"] },
+    ],
+    [
+      "is none where a rule stopped before others that hand-written validation went on to",
+      {
+        schema: kind({ a: ["+k8s:immutable", "+k8s:format=k8s-short-name"] }),
+        object: { a: "A" },
+        old: { a: "b" },
+        handWritten(errors) {
+          errors.covered("immutable").invalid("a", "A", "field is immutable");
+          errors.covered("format=k8s-short-name").invalid("a", "A", "no");
+        },
+      },
+      { errors: ['a: Invalid value: "A": field is immutable', 'a: Invalid value: "A": no'] },
+    ],
+    [
+      "is none where hand-written validation stopped at a list that is too long",
+      {
+        schema: kind({ list: ["+k8s:eachVal=+k8s:maxBytes=1"] }),
+        object: { list: ["xx", "y"] },
+        handWritten: (errors) => errors.tooMany("list", 2, 1),
+      },
+      { errors: ["list: Too many: 2: must have at most 1 item"] },
+    ],
+    [
+      "is none where both found the field wrong, in other words",
+      { ...required, ...missing, handWritten: (errors) => errors.notSupported("a", "", ["x"]) },
+      { errors: ['a: Unsupported value: "": supported values: "x"'] },
+    ],
+    [
+      "is none where an item was wrong before, and only moved",
+      { schema: kind({ list: ["+k8s:eachVal=+k8s:maxBytes=1"] }), object: { list: ["y", "xx"] }, old: { list: ["xx"] } },
+      {},
+    ],
+    [
+      "is none where errors were left out",
+      {
+        ...short,
+        object: { a: "long" },
+        handWritten(errors) {
+          for (let index = 0; index < 1001; index++) errors.required("b");
+        },
+      },
+      { errors: Array(1000).fill("b: Required value") },
+    ],
+  ];
+  for (const [what, asked, expected] of rows) test(what, () => assert.deepEqual(run(asked), { errors: [], ...nothing, ...expected }));
+});
+
+describe("a rule that throws", () => {
+  const broken = { schema: kind({ a: ["+k8s:unheardOf"] }), object: {} };
+  const panics = ["thing_create Error: unknown marker +k8s:unheardOf"];
+  const internal = "<nil>: Internal error: panic during declarative validation: unknown marker +k8s:unheardOf";
+  const refuse = (errors: FieldErrors): void => errors.covered().required("b");
+  const rows: readonly [what: string, asked: Asked, expected: Partial<Outcome>][] = [
+    ["is counted, and hand-written validation decides", broken, { errors: [] }],
+    ["… also where it refuses", { ...broken, handWritten: refuse }, { errors: ["b: Required value"] }],
+    ["fails the write after the takeover", { ...broken, ...takeover }, { errors: [internal] }],
+    [
+      "fails the write of a kind that enforces its rules",
+      { ...broken, config: { enforced: true }, handWritten: refuse },
+      { errors: ["b: Required value", internal] },
+    ],
+  ];
+  for (const [what, asked, expected] of rows) test(what, () => assert.deepEqual(run(asked), { ...nothing, panics, ...expected }));
+
+  test("is not asked without the gate", () => {
+    assert.deepEqual(run({ ...broken, gates: { DeclarativeValidation: false } }), { errors: [], ...nothing });
+  });
+});
