@@ -13,7 +13,7 @@ interface Recorded {
   readonly warnings: string[];
 }
 
-function recorded(changes: Partial<AuditEvent> = {}): Recorded {
+function recorded(changes: Partial<AuditEvent> = {}, level: "Metadata" | "RequestResponse" = "Metadata"): Recorded {
   const clock = manualClock(sampleAt);
   const annotations: ReadonlyMap<string, string>[] = [];
   const events: AuditEvent[] = [];
@@ -26,7 +26,7 @@ function recorded(changes: Partial<AuditEvent> = {}): Recorded {
   const counts = { events: 0, rejected: 0, levels: new Map(), errors: new Map() };
   const record = new RequestRecord(
     sampleEvent(changes),
-    { level: "Metadata", omitStages: new Set(), omitManagedFields: false },
+    { level, omitStages: new Set(), omitManagedFields: false },
     { sink: { process, close: async () => {} }, counts, clock, logger: { info() {}, warn: (text) => warnings.push(text), error() {} } },
   );
   return { record, clock, annotations, events, warnings };
@@ -51,6 +51,19 @@ test("annotations are bounded, by number and by size", () => {
   assert.equal(warnings.length, 3);
   assert.match(warnings[0] as string, /^Failed to set annotations\["long"\] to "x{256}" for audit:"1", they would be longer than 65536$/);
 });
+
+for (const [characters, want] of [
+  [16 << 20, false],
+  [(16 << 20) + 1, true],
+] as const) {
+  test(`an answer of ${characters} characters is ${want ? "left out" : "recorded"}`, async () => {
+    const { record, events, annotations } = recorded({}, "RequestResponse");
+    record.responseObject(() => "x".repeat(characters));
+    await record.completed(200);
+    assert.equal(events[0]?.responseObject === undefined, want);
+    assert.equal(annotations[0]?.get("audit.k8s.io/truncated"), want ? "true" : undefined);
+  });
+}
 
 const latencyRows: [what: string, event: Partial<AuditEvent>, totalMs: number, want: Record<string, string>][] = [
   ["500 ms are not long", {}, 500, {}],

@@ -254,6 +254,20 @@ describe("what is recorded", () => {
   test("a deprecated version", async () => {
     const { annotations } = await lastOf({ path: "/api/v1/namespaces/default/endpoints" });
     assert.equal(annotations["k8s.io/deprecated"], "true");
+    const events = await eventsOf({ path: "/api/v1/namespaces/default/endpoints?watch=1&timeoutSeconds=1" });
+    assert.deepEqual(
+      events.map((event) => [event.stage, event.annotations?.["k8s.io/deprecated"]]),
+      [
+        ["RequestReceived", undefined],
+        ["ResponseStarted", "true"],
+        ["ResponseComplete", "true"],
+      ],
+    );
+  });
+
+  test("times are milliseconds, written as microseconds", async () => {
+    const { requestReceivedTimestamp, stageTimestamp } = await lastOf({ path: "/version" });
+    for (const time of [requestReceivedTimestamp, stageTimestamp]) assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}000Z$/);
   });
 
   test("an Audit-ID that is too long, or has what no name has, is replaced; without one there is one, too", async () => {

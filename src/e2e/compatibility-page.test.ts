@@ -55,6 +55,20 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
     ["a number that no double holds is rejected", post(revisions, revision("g", '{"a":1e999}')), 400, /cannot unmarshal number 1e999/],
   ],
+  "Rejected patches": [
+    [
+      "the type of a patch is checked before Accept",
+      { method: "PATCH", path: `${configMaps}/c`, headers: { "content-type": "text/x", accept: "text/html" }, body: "{}" },
+      415,
+      /415: Unsupported Media Type/,
+    ],
+    [
+      "Accept is checked where the type is known",
+      { method: "PATCH", path: `${configMaps}/c`, headers: { "content-type": "application/merge-patch+json", accept: "text/html" }, body: "{}" },
+      406,
+      /406: Not Acceptable/,
+    ],
+  ],
   "Resources and verbs": [
     ["no APIServices are made", get("/apis/apiregistration.k8s.io/v1/apiservices"), 200, /"items":\[\]/],
     ["they are stored", post("/apis/apiregistration.k8s.io/v1/apiservices", named("v1.example.com", { spec: apiService })), 201, /"v1.example.com"/],

@@ -7,6 +7,7 @@ import { isBuiltinGroup } from "../resource/discovery.ts";
 import type { RequestContext, RequestInfo } from "./contract.ts";
 import { checkObjectName, customEndpoint, isInScope } from "./custom-paths.ts";
 import { deprecationWarning } from "./deprecation.ts";
+import { checkPatchRoute, checkPatchType } from "./endpoints/patch.ts";
 import { negotiate } from "./representation/negotiate.ts";
 import { pathNotFound } from "./respond.ts";
 
@@ -43,6 +44,7 @@ function serveBuiltin(context: RequestContext, resolved: Resolved, registry: Reg
   if (info.verb === "watch" && exchange.method !== "GET") throw methodNotAllowed(); // Below `/watch/` every method is authorized as a watch.
   checkName(info.parts[1]);
   const endpoint = special ?? endpointOf(context, resolved, endpoints);
+  if (info.verb === "patch" && special === undefined) checkPatchRoute(context, registry);
   warnOfDeprecation(context, resolved);
   auditDeprecation(context, resolved);
   context.representation = negotiate(context, special === undefined ? undefined : withoutTables);
@@ -55,6 +57,7 @@ function serveCustom(context: RequestContext, resolved: Resolved, registry: Regi
   const endpoint = customEndpoint(context, resolved, verbs);
   auditDeprecation(context, resolved);
   if (context.info.verb === "update") checkObjectName(context);
+  if (context.info.verb === "patch") checkPatchType(context, registry);
   if (context.info.verb !== "create") checkName(context.info.parts[1]);
   context.representation = negotiate(context, undefined);
   return endpoint(context, registry);

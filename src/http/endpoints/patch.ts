@@ -1,5 +1,6 @@
 /** PATCH of an object, or of a view of it (`/status`, `/scale` …). Source: resource-api §4.2, §4.5. */
 import { unsupportedMediaType } from "../../api/errors.ts";
+import type { FeatureGates } from "../../api/feature-gates.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import { applyPatchCborType } from "../../lib/cbor/media-types.ts";
 import { apply } from "../../registry/apply.ts";
@@ -30,9 +31,6 @@ const applyPatchType = "application/apply-patch+yaml";
 /** As refusals name them. */
 const patchTypes = [...Object.keys(patchers), applyPatchType, applyPatchCborType];
 
-/** What custom resources take: nothing says which of their lists merge. */
-const customPatchTypes = patchTypes.filter((type) => !type.includes("strategic"));
-
 /** The body's type to the letter: upstream only cuts off its parameters. */
 function patchType({ exchange }: RequestContext): string {
   const header = exchange.header("content-type") ?? "";
@@ -40,27 +38,37 @@ function patchType({ exchange }: RequestContext): string {
   return end > 0 ? header.slice(0, end) : header;
 }
 
-/** Upstream's router for built-in resources looks at a list of types, and trims them. @throws ApiError 415 where none of them is known */
-function checkRoute({ exchange, warnings }: RequestContext, served: (type: string) => boolean): void {
+/**
+ * Checks the type of a patch before Accept is read and warnings are collected, as upstream's router does for built-in resources. It accepts a list
+ * of types.
+ *
+ * @throws ApiError 415 where none of them is known
+ */
+export function checkPatchRoute({ exchange }: RequestContext, { gates }: RegistryContext): void {
   const header = exchange.header("content-type") ?? "";
   if (Object.hasOwn(patchers, header)) return;
   const types = header.split(",").map((type) => (type.split(";")[0] as string).trim());
-  if (types.some((type) => patchTypes.includes(type) && served(type))) return;
-  warnings.length = 0; // It knows of none.
-  throw unsupportedPatchType();
+  if (!types.some((type) => servedTypes(gates).includes(type))) throw unsupportedPatchType();
+}
+
+/** @throws ApiError 415, which names the types, where the kind has no such patch */
+export function checkPatchType(context: RequestContext, { gates }: RegistryContext): void {
+  const { custom } = (context.resolved as Resolved).resource.definition;
+  const types = servedTypes(gates).filter((type) => !(custom && type.includes("strategic"))); // Nothing says which lists of custom resources merge.
+  if (!types.includes(patchType(context))) throw unsupportedMediaType(types);
+}
+
+function servedTypes(gates: FeatureGates): readonly string[] {
+  return gates.enabled("CBORServingAndStorage") ? patchTypes : patchTypes.filter((type) => type !== applyPatchCborType);
 }
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
 export async function patchObject(context: RequestContext, registry: RegistryContext, authorize: Authorizer): Promise<void> {
   const target = context.resolved as Resolved;
   checkView(context, target);
-  const { custom } = target.resource.definition;
-  const served = (type: string): boolean => type !== applyPatchCborType || registry.gates.enabled("CBORServingAndStorage");
-  if (!custom) checkRoute(context, served);
-  const type = patchType(context);
-  if (type === applyPatchType || (type === applyPatchCborType && served(type))) return applyObject(context, registry, authorize);
-  const make = Object.hasOwn(patchers, type) && !(custom && type.includes("strategic")) ? patchers[type] : undefined;
-  if (make === undefined) throw unsupportedMediaType((custom ? customPatchTypes : patchTypes).filter(served));
+  checkPatchType(context, registry);
+  const make = patchers[patchType(context)];
+  if (make === undefined) return applyObject(context, registry, authorize);
   checkObjectName(context);
   const body = await context.exchange.body(bodyBytesMax);
   if (context.audit !== undefined) auditDocument(context.audit, body, contentType(context));
