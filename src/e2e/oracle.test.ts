@@ -41,6 +41,8 @@ describe("answers of a real 1.36 server", { skip: directory === undefined && "CO
       { failing: [...failed.values()], passing: named.filter(([name]) => !names.has(name)).map(([name, reason]) => `${name} (${reason})`) },
       { failing: [], passing: [] },
     );
+    const { text } = await client.send({ path: "/metrics" });
+    assert.match(text, /^declarative_validation_mismatch_total 0$/m);
   });
 });
 

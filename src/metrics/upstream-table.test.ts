@@ -158,7 +158,7 @@ async function everyMetric(): Promise<Metric[]> {
   const queues = queueMetrics(() => 0);
   queues.observers("q").added()()();
   const validation = validationMetrics();
-  validation.mismatch("pod_create");
+  validation.mismatched("pod_create", 2);
   validation.panic("pod_create");
   const others = [
     validation,

@@ -4,7 +4,7 @@ import { Counters } from "./vectors.ts";
 
 export interface ValidationMetrics {
   /** @param identifier kind, subresource and operation, which are bounded */
-  mismatch(identifier: string): void;
+  mismatched(identifier: string, count: number): void;
   panic(identifier: string): void;
   collect(): Metric[];
 }
@@ -13,8 +13,8 @@ export function validationMetrics(): ValidationMetrics {
   const mismatches = countedBy();
   const panics = countedBy();
   return {
-    mismatch: mismatches.count,
-    panic: panics.count,
+    mismatched: mismatches.count,
+    panic: (identifier) => panics.count(identifier, 1),
     collect() {
       const mismatchHelp = "Errors that only one of declarative and hand-written validation reported.";
       const panicHelp = "Declarative validations that threw.";
@@ -33,7 +33,7 @@ export function validationMetrics(): ValidationMetrics {
 interface Counted {
   total(): number;
   readonly series: Counters;
-  count(identifier: string): void;
+  count(identifier: string, by: number): void;
 }
 
 function countedBy(): Counted {
@@ -42,9 +42,9 @@ function countedBy(): Counted {
   return {
     series,
     total: () => total,
-    count(identifier) {
-      total++;
-      series.count(formatLabels(["validation_identifier"], [identifier]));
+    count(identifier, by) {
+      total += by;
+      series.count(formatLabels(["validation_identifier"], [identifier]), by);
     },
   };
 }

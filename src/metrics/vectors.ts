@@ -9,9 +9,9 @@ export class Counters {
   readonly #counts = new Map<string, number>();
 
   /** @param labels as formatLabels writes them */
-  count(labels: string): void {
+  count(labels: string, by = 1): void {
     const count = this.#counts.get(labels);
-    if (count !== undefined || this.#counts.size < seriesMax) this.#counts.set(labels, (count ?? 0) + 1);
+    if (count !== undefined || this.#counts.size < seriesMax) this.#counts.set(labels, (count ?? 0) + by);
   }
 
   samples(): Sample[] {

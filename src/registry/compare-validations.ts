@@ -45,18 +45,24 @@ export function compareValidations({ handWritten, declared, config, declaredOfOl
   ];
   if (lone.length === 0) return { mismatches: [], covered };
   const before = declaredErrors(declaredOfOld(), config);
+  const [handMessages, ruleMessages] = [messagesByField(handWritten.causes.map(placed)), messagesByField(rules)];
   const mismatches = lone
     .filter((one) => !before.some((old) => isSameProblem(old, one)))
     .map(({ cause, field, origin }) => ({
       ...{ field, origin, reason: cause.reason ?? "" },
-      handWritten: handWritten.causes.filter((one) => one.field === field).map(messageOf),
-      declarative: rules.filter((one) => one.field === field).map((one) => messageOf(one.cause)),
+      handWritten: handMessages.get(field) ?? [],
+      declarative: ruleMessages.get(field) ?? [],
     }));
   return { mismatches, covered };
 }
 
 const keyOf = ({ cause: { reason = "" }, field, origin }: Placed): string => `${reason}\n${origin}\n${field}`;
-const messageOf = ({ message = "" }: StatusCause): string => message;
+const placed = (cause: StatusCause): Placed => ({ cause, field: cause.field ?? "", origin: "" });
+
+function messagesByField(list: readonly Placed[]): Map<string, string[]> {
+  const byField = Map.groupBy(list, ({ field }) => field);
+  return new Map([...byField].map(([field, ones]) => [field, ones.map(({ cause: { message = "" } }) => message)]));
+}
 
 const stoppingReasons: ReadonlySet<string> = new Set(["FieldValueRequired", "FieldValueForbidden", "FieldValueTooMany"]);
 const stoppingOrigins: ReadonlySet<string> = new Set(["immutable", "update"]);
@@ -64,7 +70,12 @@ const stoppingOrigins: ReadonlySet<string> = new Set(["immutable", "update"]);
 /** Whether the rule ends the validation of the field and of what it holds, which hand-written validation may go on with. */
 const isStop = ({ cause: { reason = "" }, origin }: Placed): boolean => stoppingReasons.has(reason) || stoppingOrigins.has(origin);
 
-const isWithin = (field: string, holder: string): boolean => field === holder || field.startsWith(`${holder}.`) || field.startsWith(`${holder}[`);
+/** Whether a field is another one, or in it. */
+function isWithin(field: string, holder: string): boolean {
+  if (!field.startsWith(holder)) return false;
+  const next = field.charAt(holder.length);
+  return next === "" || next === "." || next === "[";
+}
 
 /** Whether an error that no rule covers is about what a rule found, in other words. */
 const isSaidOf = ({ field = "" }: StatusCause, found: Placed): boolean => isWithin(field, found.field);

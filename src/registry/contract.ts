@@ -72,8 +72,11 @@ export interface ComputedObjects {
 }
 
 export interface ValidationObserver {
-  /** @param identifier kind, subresource and operation, such as `resourceclaim_status_update` */
-  mismatch(identifier: string, mismatch: ValidationMismatch): void;
+  /**
+   * @param identifier kind, subresource and operation, such as `resourceclaim_status_update`
+   * @param mismatches of one object, one at least; a client may cause a thousand
+   */
+  mismatched(identifier: string, mismatches: readonly ValidationMismatch[]): void;
   /** The declarative validation threw. */
   panic(identifier: string, error: unknown): void;
 }

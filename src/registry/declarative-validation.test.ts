@@ -59,7 +59,7 @@ function run({ schema, object, old, config = {}, gates = {}, subresource = "", h
     ...registry,
     gates: { enabled: (name) => gates[name] ?? defaults[name] ?? false },
     validation: {
-      mismatch: (identifier, mismatch) => void found.push({ identifier, ...mismatch }),
+      mismatched: (identifier, mismatches) => void found.push(...mismatches.map((mismatch) => ({ identifier, ...mismatch }))),
       panic: (identifier, error) => void panics.push(`${identifier} ${error}`),
     },
   };

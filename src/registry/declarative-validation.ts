@@ -50,7 +50,7 @@ export function validateDeclared(
       return found;
     };
     const { mismatches, covered } = compareValidations({ handWritten: errors, declared, config, declaredOfOld });
-    for (const mismatch of mismatches) validation.mismatch(identifierOf(schema, subresource, old), mismatch);
+    if (mismatches.length > 0) validation.mismatched(identifierOf(schema, subresource, old), mismatches);
     if (isAuthoritative && rules.enforceable) enforce(errors, declared, covered, gates);
   } catch (error) {
     // Whatever it is: a write that hand-written validation decides must not end by it.

@@ -6,14 +6,18 @@ import type { ValidationObserver } from "../registry/contract.ts";
 /** Of each message and list of messages in a log line; messages show values that clients send. */
 const messageCharactersMax = 500;
 const messagesMax = 5;
+/** Lines for one object; all mismatches are counted. */
+const mismatchesMax = 10;
 
 export function validationObserver(metrics: ValidationMetrics, logger: Logger): ValidationObserver {
   const shown = (messages: readonly string[]): string[] => messages.slice(0, messagesMax).map((message) => message.slice(0, messageCharactersMax));
   return {
-    mismatch(identifier, { field, reason, origin, handWritten, declarative }) {
-      metrics.mismatch(identifier);
-      const messages = { handWritten: shown(handWritten), declarative: shown(declarative) };
-      logger.error("Declarative and hand-written validation differ", { validation: identifier, field, reason, origin, ...messages });
+    mismatched(identifier, mismatches) {
+      metrics.mismatched(identifier, mismatches.length);
+      for (const { field, reason, origin, handWritten, declarative } of mismatches.slice(0, mismatchesMax)) {
+        const messages = { handWritten: shown(handWritten), declarative: shown(declarative) };
+        logger.error("Declarative and hand-written validation differ", { validation: identifier, field, reason, origin, ...messages });
+      }
     },
     panic(identifier, error) {
       metrics.panic(identifier);

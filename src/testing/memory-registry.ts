@@ -64,7 +64,7 @@ export async function openMemoryRegistry({
   const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)]);
   const mismatches: MemoryRegistry["mismatches"] = [];
   const validation: RegistryContext["validation"] = {
-    mismatch: (identifier, mismatch) => void mismatches.push({ identifier, ...mismatch }),
+    mismatched: (identifier, found) => void mismatches.push(...found.map((mismatch) => ({ identifier, ...mismatch }))),
     panic(_identifier, error) {
       throw error;
     },

@@ -75,6 +75,12 @@ const maskTrailingDash = (text: string): string => (text.length > 1 && text.ends
 
 const tooLong = (text: string, bytesMax: number): boolean => text.length > bytesMax || Buffer.byteLength(text) > bytesMax;
 
+/** Whether a text has more characters than so many, however long it is. */
+export function isLongerThan(text: string, charactersMax: number): boolean {
+  if (text.length <= charactersMax) return false;
+  return text.length > 2 * charactersMax || [...text].length > charactersMax; // No character takes more than two code units.
+}
+
 /**
  * DNS-1123 subdomain: what most objects are named by.
  * @param prefix whether the text is a generateName, to which a suffix will be added

@@ -1,5 +1,6 @@
 /** Rules about one value. Source: apimachinery's api/validate; code-generator's cmd/validation-gen/validators. */
 import { quoteGo } from "../../../lib/json/quote.ts";
+import { isLongerThan } from "../../../lib/names/names.ts";
 import { zeroOf } from "../../../lib/schema/zero.ts";
 import type { FieldErrors, RuleLevel } from "../../field-errors.ts";
 import { type Check, isSet, presentValue, type Rule, type Target } from "./contract.ts";
@@ -128,7 +129,7 @@ const hasMaxItems: MakeRules = (target, level, argument) => {
 
 const hasMaxLength: MakeRules = (target, level, argument) => {
   const most = Number(integer(argument));
-  const finds = (value: unknown): boolean => (value as string).length > most && [...(value as string)].length > most;
+  const finds = (value: unknown): boolean => isLongerThan(value as string, most);
   return [runs(valueCheck(target, level, "maxLength", finds, (errors, path) => errors.tooLongText(path, most)))];
 };
 
