@@ -86,6 +86,7 @@ export const fieldGateAliases: Readonly<Record<string, string | undefined>> = {
 export const gatesWithEffect: ReadonlySet<string> = new Set([
   "AllowInsecureKubeletCertificateSigningRequests",
   "AuthorizeNodeWithSelectors",
+  "AuthorizePodWebsocketUpgradeCreatePermission",
   "ClearingNominatedNodeNameAfterBinding",
   "ClusterTrustBundle",
   "ComponentFlagz",

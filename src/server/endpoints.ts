@@ -52,7 +52,7 @@ export function resourceEndpoints({ watches, clock, access: { authorize, rulesOf
     },
     computed: { "/componentstatuses": computedEndpoints(componentStatuses(components)) },
     subresources: {
-      ...subresourceEndpoints({ createActions, connectSubresources, refuseConnect }),
+      ...subresourceEndpoints({ createActions, connectSubresources, refuseConnect }, authorize),
       "/serviceaccounts/token": tokenRequestEndpoint(identity.tokens),
       "authentication.k8s.io/selfsubjectreviews/": reviewEndpoint(selfSubjectReview(clock)),
       "authentication.k8s.io/tokenreviews/": reviewEndpoint(tokenReview(identity.reviewed)),

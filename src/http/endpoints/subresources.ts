@@ -1,6 +1,7 @@
 /** Subresources that are no view of an object: a POST does something, a connection is refused. Source: resource-api §2.1, §4.2. */
-import { methodNotAllowed } from "../../api/errors.ts";
+import { forbidden, methodNotAllowed, plainError } from "../../api/errors.ts";
 import type { KubeObject } from "../../api/object.ts";
+import type { Authorizer } from "../../authorization/contract.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { createAttributes } from "../../registry/create.ts";
 import { decodeBody, expectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
@@ -9,6 +10,7 @@ import { checkNamespace } from "../../registry/preconditions.ts";
 import { wipeSystemFields } from "../../registry/prepare.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext, RequestInfo } from "../contract.ts";
+import { attributesOf } from "../filters/authorization.ts";
 import { answerHeaders, sendStatus } from "../respond.ts";
 import type { Endpoint } from "../serve-resource.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
@@ -28,7 +30,10 @@ export interface Subresources {
 }
 
 /** @returns endpoints by `group/resource/subresource`, the last empty for a resource itself */
-export function subresourceEndpoints({ createActions, connectSubresources, refuseConnect }: Subresources): Record<string, Endpoint> {
+export function subresourceEndpoints(
+  { createActions, connectSubresources, refuseConnect }: Subresources,
+  authorize: Authorizer,
+): Record<string, Endpoint> {
   const actions = Object.entries(createActions).map(([key, action]): [string, Endpoint] => [
     key.split("/").length === 3 ? key : `${key}/`,
     (context, registry) => act(context, registry, action),
@@ -36,11 +41,30 @@ export function subresourceEndpoints({ createActions, connectSubresources, refus
   const connections = [...connectSubresources].map((key): [string, Endpoint] => [
     `/${key}`,
     async (context, registry) => {
+      if (createdConnections.has(key) && registry.gates.enabled("AuthorizePodWebsocketUpgradeCreatePermission")) {
+        await checkConnectionRight(context, authorize);
+      }
       await refuseConnect(registry, context.info);
       context.exchange.respond(204, answerHeaders(context));
     },
   ]);
   return Object.fromEntries([...actions, ...connections]);
+}
+
+/** Connections that a client asks for by GET over a WebSocket, and by POST over other protocols. */
+const createdConnections: ReadonlySet<string> = new Set(["pods/attach", "pods/exec", "pods/portforward"]);
+
+/**
+ * The right to create, which the verb of a GET does not ask for.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/rest/authorize.go.
+ * @throws ApiError 403, 500
+ */
+async function checkConnectionRight(context: RequestContext, authorize: Authorizer): Promise<void> {
+  const attributes = attributesOf(context);
+  if (attributes.verb === "create") return;
+  const { decision, reason, error } = await authorize({ ...attributes, verb: "create" });
+  if (error !== undefined) throw plainError(error);
+  if (decision !== "allow") throw forbidden({ group: attributes.group, resource: attributes.resource }, attributes.name, reason);
 }
 
 async function act(context: RequestContext, registry: RegistryContext, action: Action): Promise<void> {

@@ -1,0 +1,52 @@
+/** The rights that a connection to a pod needs. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { connectSubresources, createActions, refuseConnect } from "../../apis/subresources.ts";
+import { parseFeatureGates } from "../../cli/feature-gates.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
+import { openMemoryRegistry } from "../../testing/memory-registry.ts";
+import { ask } from "../../testing/request-context.ts";
+import { sendError } from "../respond.ts";
+import { subresourceEndpoints } from "./subresources.ts";
+
+const quiet = { info() {}, warn() {}, error() {} };
+const gateOff = "AuthorizePodWebsocketUpgradeCreatePermission=false";
+const notFound = 'pods "a" not found';
+
+/** With the error of the authorizer, which allows nothing then. */
+const rows: [line: string, gates: string, error: string | undefined, asked: string[], status: number, message: string][] = [
+  ["GET exec", "", undefined, ["create"], 403, 'pods "a" is forbidden: no'],
+  ["GET attach", "", undefined, ["create"], 403, 'pods "a" is forbidden: no'],
+  ["GET portforward", "", undefined, ["create"], 403, 'pods "a" is forbidden: no'],
+  ["GET exec", "", "it is away", ["create"], 500, "it is away"],
+  ["POST exec", "", undefined, [], 404, notFound],
+  ["GET log", "", undefined, [], 404, notFound],
+  ["GET proxy", "", undefined, [], 404, notFound],
+  ["GET exec", gateOff, undefined, [], 404, notFound],
+];
+
+for (const [line, featureGates, error, asked, status, message] of rows) {
+  test(`${line} ${featureGates} ${error ?? ""}`.trim(), async () => {
+    const verbs: string[] = [];
+    const { registry, close } = await openMemoryRegistry();
+    const gated: RegistryContext = { ...registry, gates: parseFeatureGates(featureGates).gates };
+    const [method, subresource] = line.split(" ");
+    const endpoints = subresourceEndpoints({ createActions, connectSubresources, refuseConnect }, ({ verb, resource, name }) => {
+      assert.deepEqual([resource, name], ["pods", "a"]);
+      verbs.push(verb);
+      return { decision: "noOpinion", reason: "no", ...(error !== undefined && { error }) };
+    });
+    const answer = await ask(
+      async (context) => {
+        try {
+          await endpoints[`/pods/${subresource}`]?.(context, gated);
+        } catch (problem) {
+          sendError(context, problem, quiet);
+        }
+      },
+      { method, path: `/api/v1/namespaces/n/pods/a/${subresource}?command=x` },
+    );
+    assert.deepEqual([answer.status, JSON.parse(answer.body.toString()).message, verbs], [status, message, asked]);
+    await close();
+  });
+}
