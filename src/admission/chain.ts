@@ -11,16 +11,22 @@ const nobody: ObservedBy = { plugin: () => () => {}, step: () => () => {}, clock
 
 /** @param plugins all that change objects run before all that only look; in the order given */
 export function createAdmission(plugins: readonly AdmissionPlugin[], observer = nobody): Admission {
-  const stepsOf = (type: AdmissionType, verb: "mutate" | "validate"): Step[] =>
+  const stepsOf = (verb: "mutate" | "authorize" | "validate", observe: (name: string) => Observe): Step[] =>
     plugins.flatMap((plugin) => {
       const run = plugin[verb]?.bind(plugin);
-      return run === undefined ? [] : [{ run, observe: observer.plugin(plugin.name, type) }];
+      return run === undefined ? [] : [{ run, observe: observe(plugin.name) }];
     });
-  const chain = (type: AdmissionType, steps: readonly Step[]): Run => {
+  const chain = (type: AdmissionType, verb: "mutate" | "validate"): Run => {
+    const steps = stepsOf(verb, (name) => observer.plugin(name, type));
     const whole: Step = { run: (attributes) => runFrom(steps, 0, attributes, observer.clock), observe: observer.step(type) };
     return (attributes) => observed(whole, attributes, observer.clock);
   };
-  return { mutate: chain("admit", stepsOf("admit", "mutate")), validate: chain("validate", stepsOf("validate", "validate")) };
+  const authorizing = stepsOf("authorize", () => () => {});
+  return {
+    mutate: chain("admit", "mutate"),
+    authorize: (attributes) => runFrom(authorizing, 0, attributes, observer.clock),
+    validate: chain("validate", "validate"),
+  };
 }
 
 type Run = (attributes: AdmissionAttributes) => void | Promise<void>;

@@ -12,6 +12,8 @@ export interface AdmissionAttributes {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
+  /** The name in the path of the request; empty for a POST to a collection, whose object may have one all the same. */
+  readonly pathName: string;
   /** The storage version; a mutating plugin changes it in place. Undefined on DELETE. */
   readonly object: KubeObject | undefined;
   readonly oldObject: KubeObject | undefined;
@@ -24,10 +26,12 @@ export interface AdmissionAttributes {
   readonly undo: (() => void)[];
 }
 
-/** A plugin: either step may be left out. @throws ApiError to refuse */
+/** A plugin: any step may be left out. @throws ApiError to refuse */
 export interface AdmissionPlugin {
   readonly name: string;
   mutate?(attributes: AdmissionAttributes): void | Promise<void>;
+  /** Asks for rights that the kind's own rules need, of valid objects: before the right to create, for a PUT or an apply that creates. Not counted. */
+  authorize?(attributes: AdmissionAttributes): void | Promise<void>;
   validate?(attributes: AdmissionAttributes): void | Promise<void>;
 }
 
@@ -46,6 +50,7 @@ export interface AdmissionObserver {
 export interface Admission {
   /** Undefined when nothing had to be waited for, so that callers need not yield. */
   mutate(attributes: AdmissionAttributes): void | Promise<void>;
+  authorize(attributes: AdmissionAttributes): void | Promise<void>;
   validate(attributes: AdmissionAttributes): void | Promise<void>;
 }
 

@@ -38,12 +38,12 @@ async function write(resource: string, spec: object, { user = writer, old }: { u
   assert.ok(target !== undefined);
   const make = (spec: object): KubeObject => ({ apiVersion: `${group}/v1`, kind: target.resource.definition.kind, metadata: { name: "x" }, spec });
   const attributes = {
-    ...{ target, user, name: "x", namespace: "", subresource: "", dryRun: false, warnings: [], undo: [], object: make(spec) },
+    ...{ target, user, name: "x", pathName: "x", namespace: "", subresource: "", dryRun: false, warnings: [], undo: [], object: make(spec) },
     ...(old === undefined ? { operation: "CREATE" as const, oldObject: undefined } : { operation: "UPDATE" as const, oldObject: make(old) }),
   };
   asked.length = 0;
   try {
-    await policyParameters(catalog, authorize).validate?.(attributes);
+    await policyParameters(catalog, authorize).authorize?.(attributes);
   } catch (error) {
     const [{ reason, field, message } = {} as StatusCause] = (error as ApiError).status.details?.causes ?? [];
     assert.equal(reason, "FieldValueForbidden");

@@ -40,7 +40,7 @@ const sentences: Readonly<Record<string, Sentences>> = {
 export function policyParameters(catalog: Catalog, authorize: Authorizer): AdmissionPlugin {
   return {
     name: "PolicyParameters",
-    validate(attributes) {
+    authorize(attributes) {
       const { definition } = attributes.target.resource;
       const { operation, object, subresource, user } = attributes;
       if (definition.group !== group || object === undefined || subresource !== "" || (operation !== "CREATE" && operation !== "UPDATE")) return;

@@ -131,7 +131,7 @@ test("a patch that names a version does not try again", async () => {
 test("validation that waits holds the write", async () => {
   const { registry, close } = await withNamespace();
   const refusal = new Error("refused later") as ApiError;
-  const waiting = { mutate() {}, validate: () => new Promise<void>((_, reject) => setImmediate(() => reject(refusal))) };
+  const waiting = { mutate() {}, authorize() {}, validate: () => new Promise<void>((_, reject) => setImmediate(() => reject(refusal))) };
   await assert.rejects(send({ ...registry, admission: waiting }, `POST ${maps}`, { metadata: { name: "a" } }), refusal);
   await close();
 });

@@ -50,6 +50,8 @@ async function createOnce(registry: RegistryContext, request: CreateRequest, obj
     if (mutating !== undefined) await mutating;
     const preparing = prepareNew(registry, request, object);
     if (preparing !== undefined) await preparing;
+    const authorizing = registry.admission.authorize(attributes);
+    if (authorizing !== undefined) await authorizing;
     const validating = registry.admission.validate(attributes);
     if (validating !== undefined) await validating;
     return await store(registry, request, object);
@@ -68,7 +70,8 @@ export function createAttributes(request: WriteRequest, object: KubeObject): Adm
   const { target, subresource, user, dryRun, warnings, audit } = request;
   const namespace = namespaceOf(request, object);
   const name = request.name || (object.metadata.name ?? "");
-  return { operation: "CREATE", target, subresource, namespace, name, object, oldObject: undefined, user, dryRun, warnings, audit, undo: [] };
+  const path = { target, subresource, namespace, name, pathName: request.name };
+  return { operation: "CREATE", ...path, object, oldObject: undefined, user, dryRun, warnings, audit, undo: [] };
 }
 
 /** To admission, a namespace stands in itself. */

@@ -127,6 +127,7 @@ export async function admitDeletion({ admission }: RegistryContext, request: Del
     subresource,
     namespace,
     name,
+    pathName: name,
     object: undefined,
     oldObject,
     user,

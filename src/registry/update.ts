@@ -102,6 +102,8 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   rules.prepare(next, old, context);
   const checking = checkValidUpdate(registry, request, rules, next, old, context);
   if (checking !== undefined) await checking;
+  const authorizing = registry.admission.authorize(attributes);
+  if (authorizing !== undefined) await authorizing;
   const validating = registry.admission.validate(attributes);
   if (validating !== undefined) await validating;
   if (isFinished(next, old, strategy)) return { do: "remove", object: next };
@@ -124,7 +126,7 @@ function updateAttributes(request: UpdateRequest, object: KubeObject, oldObject:
   const { target, subresource, name, user, dryRun, warnings, audit } = request;
   const { group, resource } = target.resource.definition;
   const namespace = group === "" && resource === "namespaces" ? name : request.namespace;
-  return { operation: "UPDATE", target, subresource, namespace, name, object, oldObject, user, dryRun, warnings, audit, undo: [] };
+  return { operation: "UPDATE", target, subresource, namespace, name, pathName: name, object, oldObject, user, dryRun, warnings, audit, undo: [] };
 }
 
 /** @throws ApiError 422 @returns a promise only where the kind's rules wait for something */
@@ -209,6 +211,7 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   const attributes = { ...createAttributes(request, object), undo };
   await registry.admission.mutate(attributes);
   await prepareNew(registry, request, object);
+  await registry.admission.authorize(attributes);
   await request.checkCreate?.();
   await registry.admission.validate(attributes);
   if (!request.dryRun) checkNoVersion(object);

@@ -15,7 +15,7 @@ const group = "certificates.k8s.io";
 export function podCertificateSigning(authorize: Authorizer): AdmissionPlugin {
   return {
     name: "PodCertificateSigning",
-    validate(attributes) {
+    authorize(attributes) {
       const { definition } = attributes.target.resource;
       if (definition.group !== group || definition.resource !== "podcertificaterequests") return;
       if (attributes.subresource === "status" && attributes.operation === "UPDATE" && !sameField(attributes, "status"))

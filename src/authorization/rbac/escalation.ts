@@ -26,7 +26,6 @@ export function rbacEscalation(policy: Policy, authorize: Authorizer): Admission
       const { operation, target, object, subresource, user } = attributes;
       if ((operation !== "CREATE" && operation !== "UPDATE") || object === undefined || subresource !== "") return;
       if (target.resource.definition.group !== group || user.groups.includes("system:masters")) return;
-      if (onlyLetsGo(attributes)) return;
       return object.roleRef === undefined ? checkRole(policy, authorize, attributes, object) : checkBinding(policy, authorize, attributes, object);
     },
   };
@@ -45,7 +44,8 @@ function onlyLetsGo({ object, oldObject }: AdmissionAttributes): boolean {
 async function checkRole(policy: Policy, authorize: Authorizer, attributes: AdmissionAttributes, object: KubeObject): Promise<void> {
   const { user, namespace } = attributes;
   const { resource } = attributes.target.resource.definition;
-  if (await may(authorize, user, "escalate", { resource, namespace, name: attributes.operation === "CREATE" ? "" : attributes.name })) return;
+  if (await may(authorize, user, "escalate", { resource, namespace, name: attributes.pathName })) return;
+  if (onlyLetsGo(attributes)) return;
   const { name, rules } = roleOf(object);
   const missing = whyNot(policy, attributes, rules);
   if (missing !== undefined) throw forbidden({ group, resource }, name, missing);
@@ -59,6 +59,7 @@ function aggregates(object: KubeObject | undefined): boolean {
 }
 
 async function checkBinding(policy: Policy, authorize: Authorizer, attributes: AdmissionAttributes, object: KubeObject): Promise<void> {
+  if (onlyLetsGo(attributes)) return;
   const { user, namespace, target } = attributes;
   const { resource } = target.resource.definition;
   const binding = { ...bindingOf(object), namespace };
