@@ -136,6 +136,25 @@ for (const [what, names, kept] of forgottenRows) {
   });
 }
 
+test("impersonation tries the way first that succeeded last for the caller", async () => {
+  const asked: string[] = [];
+  const filter = impersonationFilter(
+    ({ verb }) => {
+      asked.push(verb);
+      return { decision: verb === "impersonate" ? "allow" : "noOpinion", reason: "" };
+    },
+    { constrained: true },
+  );
+  const rawHeaders = ["Impersonate-User", "ann"];
+  const become = async (): Promise<string[]> => {
+    asked.length = 0;
+    await filter(contextOf({ rawHeaders, forgetHeaders() {} }));
+    return [...asked];
+  };
+  assert.deepEqual(await become(), ["impersonate-on:user-info:get", "impersonate"]);
+  assert.deepEqual(await become(), ["impersonate"]);
+});
+
 test("once a caller has become another the request does not ask for it any more", async () => {
   const rawHeaders = ["Impersonate-User", "ann", "IMPERSONATE-Group", "a", "impersonate-extra-b", "c", "x-impersonate", "d"];
   let kept = rawHeaders.filter((_, at) => at % 2 === 0);

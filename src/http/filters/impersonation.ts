@@ -5,6 +5,7 @@ import type { UserInfo } from "../../api/user.ts";
 import type { AuthorizationAttributes, Authorizer } from "../../authorization/contract.ts";
 import type { Filter } from "../contract.ts";
 import type { ImpersonationMode, ImpersonationObserver } from "../impersonation/contract.ts";
+import { LastModes } from "../impersonation/last-modes.ts";
 import { constrainedModes, impersonate, type Mode, olderMode } from "../impersonation/modes.ts";
 import { wantedUser } from "../impersonation/wanted-user.ts";
 import { attributesOf } from "./authorization.ts";
@@ -21,12 +22,15 @@ export function impersonationFilter(plain: Authorizer, { constrained, observer: 
   const modes = constrained ? [...constrainedModes, olderMode] : [olderMode];
   const observer = constrained ? given : undefined;
   const authorize = observer === undefined ? plain : observed(plain, observer);
+  const lastModes = new LastModes();
   const become = async (request: AuthorizationAttributes, wanted: UserInfo): Promise<Impersonated> => {
     let first: ApiError | undefined;
-    for (const mode of modes) {
+    for (const mode of lastModes.order(request.user.name, modes)) {
       if (!mode.fits(wanted, request.user)) continue;
       try {
-        return { user: await impersonate(mode, authorize, request, wanted), constraint: constraintOf(mode) };
+        const user = await impersonate(mode, authorize, request, wanted);
+        lastModes.keep(request.user.name, mode);
+        return { user, constraint: constraintOf(mode) };
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         first ??= error;
