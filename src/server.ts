@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { certificatePlugins } from "./admission/certificates/certificates.ts";
@@ -272,7 +271,6 @@ async function openStorage(options: ServerOptions): Promise<Storage> {
   }
   if (options.dataDir === undefined) throw new Error("storage lmdb needs a data directory");
   const dir = join(options.dataDir, "storage");
-  await mkdir(dir, { recursive: true, mode: 0o700 });
   const { openLmdbStorage } = await import("./storage/lmdb/lmdb.ts");
   return openLmdbStorage({ ...common, dir });
 }

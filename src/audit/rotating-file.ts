@@ -2,12 +2,13 @@
  * A file that is appended to and set aside when it is full: `audit.log` becomes `audit-2026-01-02T03-04-05.678.log`, and those beyond number or age go.
  * Source: `--audit-log-maxsize`, `-maxage`, `-maxbackup`, `-compress`; the names are those upstream's log library gives.
  */
-import { createReadStream, createWriteStream, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { createReadStream, createWriteStream, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Clock } from "../api/clock.ts";
 import type { Logger } from "../api/logger.ts";
+import { makeDirectory } from "../api/make-directory.ts";
 import { LineFile, openForLines } from "./line-file.ts";
 
 export interface RotatingFileOptions {
@@ -32,7 +33,7 @@ export class RotatingFile {
   /** @throws Error when the file cannot be opened */
   constructor(options: RotatingFileOptions) {
     this.#options = options;
-    mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(options.path), { mode: 0o700 });
     this.#file = new LineFile(openForLines(options.path), options.clock);
     if (this.#file.isRegular) this.#tidy();
   }

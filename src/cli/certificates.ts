@@ -1,8 +1,9 @@
 /** The certificates a server makes for itself: a CA, a serving certificate, an admin client certificate. Keys are P-256. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
+import { makeDirectory } from "../api/make-directory.ts";
 import { createAuthority, issueCertificate, type KeyPair } from "./x509.ts";
 
 export type { KeyPair } from "./x509.ts";
@@ -38,7 +39,7 @@ export async function createCertificates(options: CertificateOptions): Promise<C
  * @throws Error when a file is there and cannot be read as PEM
  */
 export async function ensureCertificates(directory: string, options: CertificateOptions): Promise<Certificates> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory, { mode: 0o700 });
   const [oldCa, oldServing, oldAdmin] = await Promise.all([
     readPair(directory, "ca"),
     readPair(directory, "apiserver"),
@@ -71,7 +72,7 @@ export async function placeServing(directory: string, { ca, serving }: Certifica
   if (isThere[0] !== isThere[1]) throw new Error(`error reading ${isThere[0] ? keyFile : certFile}, certificate and key must be supplied as a pair`);
   const found = await readPair(directory, "apiserver");
   if (found !== undefined && !isIssuedBy(found, ca)) return [certFile, keyFile];
-  await mkdir(directory, { recursive: true });
+  makeDirectory(directory);
   if (found?.cert !== serving.cert || found.key !== serving.key) await writePair(directory, "apiserver", serving);
   return undefined;
 }

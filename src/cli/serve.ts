@@ -18,10 +18,21 @@ export async function serve(argv: readonly string[]): Promise<void> {
     if (line.run === "print") process.stdout.write(line.text);
     else await run(line.settings);
   } catch (error) {
-    process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`Error: ${startProblem(error)}\n`);
     if (error instanceof FlagError) process.stderr.write("Run with --help for the flags there are.\n");
     process.exit(error instanceof DamagedStore ? damagedStoreCode : 1);
   }
+}
+
+/** Why a start did not work, with the flag to change where there is one. */
+function startProblem(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  if (syscall !== "listen") return error.message;
+  if (code === "EADDRINUSE") return `port ${port} of ${address} is taken by another process: choose another one with --secure-port`;
+  if (code === "EACCES") return `port ${port} of ${address} is not allowed for this user: choose one above 1023 with --secure-port`;
+  if (code === "EADDRNOTAVAIL") return `${address} is not an address of this machine: choose one with --bind-address`;
+  return error.message;
 }
 
 async function run({ server: options, loggingFormat, warnings }: Settings): Promise<void> {

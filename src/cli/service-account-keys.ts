@@ -1,7 +1,7 @@
 /** The keys of service account tokens, read from the files of the flags or made once and kept. Source: access-control §5.2. */
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { makeDirectory } from "../api/make-directory.ts";
 import {
   distinctKeys,
   type PublicKey,
@@ -41,7 +41,7 @@ async function ownKey(dataDir: string | undefined): Promise<SigningKey> {
   const kept = await readKept(file);
   if (kept !== undefined) return readSigningKey(kept, file);
   const pem = pemOf(makeKey());
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  makeDirectory(dataDir, { mode: 0o700 });
   await writeWhole(file, pem, 0o600);
   return readSigningKey(pem, file);
 }

@@ -1,9 +1,9 @@
-import { mkdir } from "node:fs/promises";
 import type { Storage } from "../contract.ts";
 import { openEmbeddedStorage } from "../embedded/embedded-storage.ts";
 import type { StorageOptions } from "../options.ts";
 import { LmdbLedger } from "./lmdb-ledger.ts";
-import type { MapsOptions } from "./maps.ts";
+import { type MapsOptions, mapBytes } from "./maps.ts";
+import { prepareDirectory } from "./prepare-directory.ts";
 
 export type LmdbOptions = StorageOptions & MapsOptions;
 
@@ -12,6 +12,6 @@ export type LmdbOptions = StorageOptions & MapsOptions;
  * @throws DamagedStore · Error when another server has the directory, or it cannot be read
  */
 export async function openLmdbStorage(options: LmdbOptions): Promise<Storage> {
-  await mkdir(options.dir, { recursive: true, mode: 0o700 });
+  prepareDirectory(options.dir, mapBytes);
   return openEmbeddedStorage(await LmdbLedger.open(options), options);
 }

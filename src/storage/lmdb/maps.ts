@@ -7,7 +7,7 @@ import { expiryKey, integerKey, type KeyEncoder, textKey } from "./keys.ts";
 import { decodeMarks, layoutFormat, type StoredMarks } from "./marks.ts";
 
 /** Address space, not memory; grows beyond it by itself. Windows would allocate the file at once. */
-const mapBytes = process.platform === "win32" ? undefined : 16 * 2 ** 30;
+export const mapBytes = process.platform === "win32" ? undefined : 16 * 2 ** 30;
 /** lmdb-js's TransactionFlags.SYNCHRONOUS_COMMIT, which it declares but does not export. */
 const synchronousCommit = 2 as TransactionFlags;
 
