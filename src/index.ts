@@ -14,6 +14,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   dataDir: undefined,
   durability: "full",
   historyMs: 5 * 60_000,
+  compactionIntervalMs: undefined,
   historyBytesMax: 256 << 20,
   eventTtlSeconds: 3600,
   bindAddress: "127.0.0.1",

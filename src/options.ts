@@ -17,8 +17,10 @@ export interface ServerOptions {
   readonly dataDir: string | undefined;
   /** `full`: a write is answered after its commit is on disk. `relaxed`: after it was handed to the system. */
   readonly durability: "full" | "relaxed";
-  /** How long old revisions can be read and watched from. */
+  /** How long a state can be read and watched from after it was superseded. */
   readonly historyMs: number;
+  /** How often the store is compacted to the revision that was the newest one such time before; never when it is 0 or undefined. */
+  readonly compactionIntervalMs: number | undefined;
   /** Bytes of old revisions beyond which the oldest go, however young. */
   readonly historyBytesMax: number;
   readonly eventTtlSeconds: number;

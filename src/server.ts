@@ -50,7 +50,7 @@ import type { RunningServer, ServerOptions } from "./options.ts";
 import type { RegistryContext } from "./registry/contract.ts";
 import { builtinDefinitions, builtinVersions } from "./resource/builtin-definitions.ts";
 import { openCatalog } from "./resource/catalog.ts";
-import { createInstaller } from "./resource/install.ts";
+import { createInstaller, type Installer } from "./resource/install.ts";
 import { accessSettings, openAccess } from "./server/access.ts";
 import { claimRight } from "./server/claim-right.ts";
 import { Closers } from "./server/closers.ts";
@@ -62,6 +62,7 @@ import { metricsSettings, openMetrics } from "./server/metrics.ts";
 import { documentRoutes, healthRoutes } from "./server/routes.ts";
 import { validationObserver } from "./server/validation.ts";
 import { openWebhooks } from "./server/webhooks.ts";
+import { startCompactor } from "./storage/compactor.ts";
 import type { Storage } from "./storage/contract.ts";
 import { type StorageDamage, valueBytesMaxDefault } from "./storage/options.ts";
 import type { Address } from "./webhook/contract.ts";
@@ -105,10 +106,11 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   closers.add(() => storage.close());
   const setup = await servingSetup(options, certificateNames(options, addressAt(ranges[0] as IpRange, 1)));
   closers.add(() => setup.close());
-  const installer = createInstaller({ storage, clock, gates });
+  const installer = createInstaller({ storage, clock, gates, historyMs: options.historyMs });
   closers.add(() => {
     for (const cache of installer.caches().values()) cache.close();
   });
+  closers.add(compactEachInterval(options, storage, installer));
   const strategies = strategiesWith({
     eventTtlSeconds: options.eventTtlSeconds,
     loadRuleChecker,
@@ -261,10 +263,28 @@ async function loadSelectorChecker(): Promise<SelectorChecker> {
   return (await import("./server/policy-expressions.ts")).deviceChecker;
 }
 
+/** @returns stops it */
+function compactEachInterval({ compactionIntervalMs = 0, clock, logger }: ServerOptions, storage: Storage, installer: Installer): () => void {
+  if (compactionIntervalMs === 0) return () => {};
+  return startCompactor({
+    storage,
+    clock,
+    intervalMs: compactionIntervalMs,
+    compacted(revision) {
+      for (const cache of installer.caches().values()) cache.forgetBefore(revision);
+    },
+    failed: (error) => logger.error("compaction failed", { error: String(error) }),
+  });
+}
+
+/** What reads of many pages need, however small the history window is. */
+const storedHistoryMinMs = 60_000;
+
 async function openStorage(options: ServerOptions): Promise<Storage> {
   const onDamage = ({ key, revision, problem }: StorageDamage): void =>
     options.logger.error("Found damage in the store", { ...(key !== undefined && { key }), revision, problem });
-  const common = { ...options, valueBytesMax: valueBytesMaxDefault, onDamage };
+  const historyMs = Math.max(options.historyMs, storedHistoryMinMs);
+  const common = { ...options, historyMs, valueBytesMax: valueBytesMaxDefault, onDamage };
   if (options.storage === "memory") {
     const { openMemoryStorage } = await import("./storage/memory.ts");
     return openMemoryStorage(common);

@@ -53,6 +53,8 @@ interface Draft {
   /** Names of flags that were given and do nothing, by the reason. */
   idle: Map<string, Set<string>>;
   suppressDeprecationWarnings: boolean;
+  /** Undefined until it is given: the default depends on another flag. */
+  historyMs?: number;
 }
 
 export interface Flag {
@@ -165,17 +167,17 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--history-window <duration>",
-        help: "How long old revisions can be read and watched from.",
+        help: "How long a state can be read and watched from after it was superseded; without end when only --etcd-compaction-interval is given.",
         shown: "5m0s",
-        set: (text, { server }) => {
-          server.historyMs = durationMs(text);
+        set: (text, draft) => {
+          draft.historyMs = durationMs(text);
         },
       },
       {
         term: "--etcd-compaction-interval <duration>",
-        help: "The same as --history-window, under kube-apiserver's name; but 0 means no end: old revisions go by --history-bytes-max alone.",
+        help: "How often the store is compacted to the revision that was the newest one interval before; 0 disables it, and revisions go by the other limits alone.",
         set: (text, { server }) => {
-          server.historyMs = durationMs(text) || Number.POSITIVE_INFINITY;
+          server.compactionIntervalMs = durationMs(text);
         },
       },
       {
@@ -363,6 +365,8 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   checkTogether(draft.server);
   const { certDir } = draft.server;
   draft.server.dataDir ??= certDir === undefined ? dataDirDefault : join(certDir, "coxswain");
+  const { historyMs = draft.server.compactionIntervalMs === undefined ? server.historyMs : Number.POSITIVE_INFINITY } = draft;
+  draft.server.historyMs = historyMs;
   const idle = Array.from(draft.idle, ([why, names]) => `No effect here: ${[...names].join(", ")}: ${why}`);
   const warnings = [...(draft.suppressDeprecationWarnings ? [] : draft.warnings), ...idle];
   return { run: "server", settings: { server: draft.server, loggingFormat: draft.loggingFormat, warnings } };

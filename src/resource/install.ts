@@ -15,6 +15,8 @@ export interface InstallOptions {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly gates?: FeatureGates;
+  /** How long a state is shown and watched from after it was superseded; without end when unset. */
+  readonly historyMs?: number;
 }
 
 /** Installs the definitions of one server. */
@@ -63,7 +65,7 @@ function installResource(definition: ResourceDefinition, { shared, ...options }:
 function openSharedCache(
   form: StorageForm,
   { strategy, resource, converter }: ResourceDefinition,
-  { storage, clock, gates }: InstallOptions,
+  { storage, clock, gates, historyMs }: InstallOptions,
 ): SharedCache {
   let fingerprint: number | undefined;
   let { selectableFields } = strategy;
@@ -90,6 +92,7 @@ function openSharedCache(
     prefix: form.prefix,
     resource: { group: form.group, resource },
     keepsSnapshots,
+    ...(historyMs !== undefined && { historyMs }),
     indexedFields: strategy.indexedFields,
     entryOf: (stored) => entryFromStored(stored, source),
   });

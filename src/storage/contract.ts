@@ -56,6 +56,8 @@ export interface LogEvent {
   readonly revision: number;
   /** Revision this key had before; 0 when it was absent. */
   readonly previousRevision: number;
+  /** Milliseconds since 1970 when it was committed. */
+  readonly at: number;
   /** The new value; for a deletion the last one. */
   readonly value: Buffer;
   readonly seal?: Seal;

@@ -27,6 +27,8 @@ export interface EntryIndex {
 export interface CacheEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly revision: number;
+  /** Milliseconds since 1970 when it happened. */
+  readonly at: number;
   /** For DELETED: the last state, carrying the deletion's revision. */
   readonly entry: Entry;
   /** The state before, for selector transitions. Undefined for ADDED. */
@@ -59,11 +61,17 @@ export interface WatchCache {
   current(): Promise<Snapshot>;
   /** A state at least as new as the revision. @throws ApiError 504 with cause ResourceVersionTooLarge when it does not come in time */
   notOlderThan(revision: number): Promise<Snapshot>;
-  /** The state at exactly this revision, from kept snapshots, recent events or the store. @throws ApiError 410, 504 */
+  /**
+   * The state at exactly this revision, from kept snapshots, recent events or the store.
+   * @throws ApiError 410 when it was superseded longer ago than the history window, or is not kept any more; 504
+   */
   exactly(revision: number): Promise<Snapshot>;
   /** Keeps a snapshot for a while, for readers who will ask for exactly its revision: the next chunk of a list. */
   keep(snapshot: Snapshot): void;
-  /** Makes sure that `subscribe` can start at the revision, from the store's history where needed. @throws ApiError 410 */
+  /**
+   * Makes sure that `subscribe` can start at the revision, from the store's history where needed.
+   * @throws ApiError 410 when the state there was superseded longer ago than the history window, or the changes since are not kept
+   */
   reach(revision: number): Promise<void>;
   /**
    * Events after the revision, in order, those already there first; these are delivered before this returns, later ones soon after they happened.
@@ -71,6 +79,8 @@ export interface WatchCache {
    * @throws ApiError 410 when the revision is older than the events kept
    */
   subscribe(from: number, subscriber: CacheSubscriber, topic?: Topic): CacheSubscription;
+  /** The store was compacted to the revision: states before it are not shown any more. Events of open and new watches stay as long as they would. */
+  forgetBefore(revision: number): void;
   close(): void;
 }
 

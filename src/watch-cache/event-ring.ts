@@ -11,7 +11,7 @@ export interface EventRingOptions {
 interface Batch {
   readonly events: readonly CacheEvent[];
   readonly bytes: number;
-  /** When it came, in milliseconds. */
+  /** When its last event happened, in milliseconds since 1970. */
   readonly at: number;
   /** Stays until then whatever the limits say: somebody asked for it, and is about to read it. */
   readonly heldUntil: number;
@@ -38,6 +38,8 @@ export class EventRing {
   #events = 0;
   #bytes = 0;
   #from: number;
+  /** When the last event that was let go happened; Infinity while it is not known. */
+  #lastDroppedAt = Number.POSITIVE_INFINITY;
 
   /** @param from the revision after which events will be added */
   constructor(options: EventRingOptions, from: number) {
@@ -52,6 +54,24 @@ export class EventRing {
   /** All events after this revision are here. */
   get from(): number {
     return this.#from;
+  }
+
+  /** When the state at a revision was superseded: then, or before. Infinity where this is not known, undefined where it was not. */
+  supersededAt(revision: number): number | undefined {
+    if (revision < this.#from) return this.#lastDroppedAt;
+    const number = this.find(revision);
+    return number === this.next ? undefined : this.batch(number).find((event) => event.revision > revision)?.at;
+  }
+
+  /** The revision that had been reached at a time, as far as the events tell that are here. */
+  revisionAt(time: number): number {
+    let revision = this.#from;
+    for (let index = this.#start; index < this.#batches.length; index++) {
+      const { at, events } = this.#batches[index] as Batch;
+      if (at > time) break;
+      revision = lastRevision(events);
+    }
+    return revision;
   }
 
   /** The number of the oldest batch. */
@@ -82,17 +102,18 @@ export class EventRing {
 
   /** @param events not empty */
   add(events: readonly CacheEvent[], now: number): void {
-    this.#batches.push(this.#counted(events, now, 0));
+    this.#batches.push(this.#counted(events, 0));
     this.#forget(now);
   }
 
   /** Events that come before all that are here, which then begin after `from`. */
   addBefore(events: readonly CacheEvent[], from: number, now: number): void {
     this.#from = from;
+    this.#lastDroppedAt = Number.POSITIVE_INFINITY;
     const batches: Batch[] = [];
     for (let at = 0; at < events.length; ) {
       const end = endOfCommit(events, Math.min(at + broughtBackMax, events.length));
-      batches.push(this.#counted(events.slice(at, end), now, now + heldMs));
+      batches.push(this.#counted(events.slice(at, end), now + heldMs));
       at = end;
     }
     this.#batches.splice(0, this.#start, ...batches);
@@ -121,6 +142,7 @@ export class EventRing {
       this.#events -= events.length;
       this.#bytes -= bytes;
       this.#from = lastRevision(events);
+      this.#lastDroppedAt = at;
       this.#batches[this.#start] = dropped;
       this.#start += 1;
       this.#first += 1;
@@ -131,11 +153,11 @@ export class EventRing {
     this.#start = 0;
   }
 
-  #counted(events: readonly CacheEvent[], at: number, heldUntil: number): Batch {
+  #counted(events: readonly CacheEvent[], heldUntil: number): Batch {
     const bytes = bytesOf(events);
     this.#events += events.length;
     this.#bytes += bytes;
-    return { events, bytes, at, heldUntil };
+    return { events, bytes, at: (events.at(-1) as CacheEvent).at, heldUntil };
   }
 }
 

@@ -13,6 +13,7 @@ test("the state before is read while the event is delivered: the store may drop 
     key: "/a/x",
     revision: 3,
     previousRevision: 2,
+    at: 0,
     value: Buffer.from("{}"),
     previous() {
       assert.ok(delivering, "too late");

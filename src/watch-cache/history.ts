@@ -31,6 +31,27 @@ export async function readHistory(source: HistorySource, range: HistoryRange): P
   }
 }
 
+/**
+ * When the state at the revision was superseded, in milliseconds since 1970.
+ * @param range `to`: the newest revision that is asked about
+ * @returns undefined when it was not, or the store ended before. @throws RevisionCompacted
+ */
+export function supersededAt({ storage, prefix }: HistorySource, { after, to }: Omit<HistoryRange, "bytesMax">): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const log = storage.log(prefix, after, {
+      events: ([first]) => finish(first !== undefined && first.revision <= to ? first.at : undefined),
+      progress(revision) {
+        if (revision >= to) finish(undefined);
+      },
+      end: (error) => (error === undefined ? resolve(undefined) : reject(error)),
+    });
+    const finish = (at: number | undefined): void => {
+      log.close();
+      resolve(at);
+    };
+  });
+}
+
 interface Log {
   readonly events: LogEvent[];
   /** The state before the first event of each key; undefined where there was none, or the store did not have it at hand. */
@@ -77,7 +98,7 @@ async function eventsOf(log: Log, { storage, entryOf }: HistorySource, { after }
   const events: CacheEvent[] = [];
   for (const [index, event] of log.events.entries()) {
     if (index % atOnceMax === atOnceMax - 1) await new Promise((resolve) => setImmediate(resolve));
-    const { type, key, revision } = event;
+    const { type, key, revision, at } = event;
     if (!states.has(key)) {
       const before = event.previousRevision === 0 ? undefined : (log.before.get(key) ?? (await storage.get(key, after)));
       states.set(key, before && entryOf(before));
@@ -85,10 +106,10 @@ async function eventsOf(log: Log, { storage, entryOf }: HistorySource, { after }
     const previous = states.get(key);
     const entry = type === "delete" && previous !== undefined ? previous : entryOf(event);
     if (type === "delete") {
-      events.push({ type: "DELETED", revision, entry: deletedEntry(entry, revision), previous });
+      events.push({ type: "DELETED", revision, at, entry: deletedEntry(entry, revision), previous });
       states.set(key, undefined);
     } else {
-      events.push({ type: previous === undefined ? "ADDED" : "MODIFIED", revision, entry, previous });
+      events.push({ type: previous === undefined ? "ADDED" : "MODIFIED", revision, at, entry, previous });
       states.set(key, entry);
     }
   }

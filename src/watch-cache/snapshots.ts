@@ -32,8 +32,14 @@ export class KeptSnapshots {
     if (this.#kept.size > keptMax) this.#kept.delete(this.#kept.keys().next().value as number);
   }
 
-  find(revision: number): Snapshot | undefined {
+  find(revision: number, now: number): Snapshot | undefined {
+    this.forget(now);
     return this.#kept.get(revision)?.snapshot;
+  }
+
+  /** Lets go what is older than the revision. */
+  forgetBefore(revision: number): void {
+    for (const kept of this.#kept.keys()) if (kept < revision) this.#kept.delete(kept);
   }
 
   /** Lets go what nobody asked for lately. */

@@ -7,9 +7,9 @@ function entry(name: string, node: string): Entry {
   return { key: `/pods/n/${name}`, index: { name, fields: new Map([["spec.nodeName", node]]) } } as unknown as Entry;
 }
 
-const bound: CacheEvent = { type: "MODIFIED", revision: 2, entry: entry("a", "x"), previous: entry("a", "") };
-const moved: CacheEvent = { type: "MODIFIED", revision: 3, entry: entry("a", "y"), previous: entry("a", "x") };
-const other: CacheEvent = { type: "ADDED", revision: 4, entry: entry("b", "x"), previous: undefined };
+const bound: CacheEvent = { type: "MODIFIED", revision: 2, at: 0, entry: entry("a", "x"), previous: entry("a", "") };
+const moved: CacheEvent = { type: "MODIFIED", revision: 3, at: 0, entry: entry("a", "y"), previous: entry("a", "x") };
+const other: CacheEvent = { type: "ADDED", revision: 4, at: 0, entry: entry("b", "x"), previous: undefined };
 const batch = [bound, moved, other];
 
 const rows: [what: string, topic: Topic, want: readonly CacheEvent[] | undefined][] = [

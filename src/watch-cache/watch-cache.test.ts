@@ -24,7 +24,12 @@ interface Fixture {
 }
 
 async function fixture(options: Partial<WatchCacheOptions> = {}, clock: Clock = systemClock): Promise<Fixture> {
-  const storage = await openMemoryStorage({ clock: systemClock, historyMs: 300_000, historyBytesMax: 1 << 30, valueBytesMax: 1 << 20 });
+  const storage = await openMemoryStorage({
+    clock: { ...systemClock, now: () => clock.now() },
+    historyMs: 300_000,
+    historyBytesMax: 1 << 30,
+    valueBytesMax: 1 << 20,
+  });
   const entryOf: WatchCacheOptions["entryOf"] = ({ key, revision, value }) => makeEntry(key, revision, value, seal, source);
   const cache = openWatchCache({ storage, prefix, clock, entryOf, ...options });
   const commit = async (key: string, value: Buffer | null): Promise<number> => {

@@ -1,13 +1,13 @@
 /** Latest objects of one resource, and recent events. Source: architecture, "Watch cache"; resource-api §4.6, §4.7, §4.12. */
 import type { Clock } from "../api/clock.ts";
-import { expired, resourceVersionTooLarge } from "../api/errors.ts";
+import { type ApiError, expired, resourceVersionTooLarge } from "../api/errors.ts";
 import type { GroupResource } from "../api/object.ts";
 import { type LogEvent, RevisionCompacted, RevisionInFuture, type Storage, type Stored, type Subscription } from "../storage/contract.ts";
 import type { CacheEvent, CacheSubscriber, CacheSubscription, Entry, Snapshot, Topic, WatchCache } from "./contract.ts";
 import { CacheCounts } from "./counts.ts";
 import { deletedEntry } from "./entry.ts";
 import { bytesOf, EventRing } from "./event-ring.ts";
-import { readHistory } from "./history.ts";
+import { readHistory, supersededAt } from "./history.ts";
 import { IndexedTree } from "./indexed-tree.ts";
 import { KeptSnapshots, snapshotOf } from "./snapshots.ts";
 import { readStored, type StoredState } from "./stored-state.ts";
@@ -27,8 +27,10 @@ export interface WatchCacheOptions {
   readonly eventsMax?: number;
   readonly eventBytesMax?: number;
   readonly eventAgeMaxMs?: number;
-  /** How long states are kept for the next chunk of a list. */
+  /** How long states are kept for the next chunk of a list; no longer than the history window. */
   readonly snapshotAgeMaxMs?: number;
+  /** The history window: a state that was superseded so long ago is neither shown nor watched from. */
+  readonly historyMs?: number;
   /** False: exact states come from the store alone. */
   readonly keepsSnapshots?: boolean;
   /** Selectable fields that get an index. */
@@ -40,6 +42,7 @@ const defaults = {
   eventBytesMax: 16 << 20,
   eventAgeMaxMs: 5 * 60_000,
   snapshotAgeMaxMs: 75_000,
+  historyMs: Number.POSITIVE_INFINITY,
   keepsSnapshots: true,
   indexedFields: [],
   resource: { group: "", resource: "objects" },
@@ -87,6 +90,8 @@ class StorageWatchCache implements WatchCache {
   readonly #waiters = new Set<Waiter>();
   #tree: IndexedTree;
   #revision = 0;
+  /** States before it are not shown. */
+  #compacted = 0;
   #snapshot: Snapshot | undefined;
   #ring: EventRing;
   /** In the tree already, and with subscribers at the end of this turn of the event loop: what happens together is delivered together. */
@@ -99,7 +104,7 @@ class StorageWatchCache implements WatchCache {
 
   constructor(options: WatchCacheOptions) {
     this.#options = { ...defaults, ...options };
-    this.#kept = new KeptSnapshots(this.#options.snapshotAgeMaxMs);
+    this.#kept = new KeptSnapshots(Math.min(this.#options.snapshotAgeMaxMs, this.#options.historyMs));
     this.#ring = this.#emptyRing(0);
     this.#tree = IndexedTree.empty(this.#options.indexedFields);
   }
@@ -149,8 +154,9 @@ class StorageWatchCache implements WatchCache {
     if (revision > this.#revision && !this.#closed) await this.#seen(revision);
     if (this.#closed) return this.#stored(revision);
     if (revision === this.#revision) return this.latest();
+    if (revision < this.#compacted || this.#isOver(revision)) throw listExpired();
     if (!this.#options.keepsSnapshots) return this.#stored(revision);
-    const snapshot = this.#kept.find(revision) ?? this.#undoneTo(revision) ?? (await this.#stored(revision));
+    const snapshot = this.#kept.find(revision, this.#options.clock.now()) ?? this.#undoneTo(revision) ?? (await this.#stored(revision));
     this.keep(snapshot);
     return snapshot;
   }
@@ -159,13 +165,19 @@ class StorageWatchCache implements WatchCache {
     if (this.#options.keepsSnapshots) this.#kept.keep(snapshot, this.#options.clock.now());
   }
 
+  forgetBefore(revision: number): void {
+    this.#compacted = Math.max(this.#compacted, revision);
+    this.#kept.forgetBefore(revision);
+  }
+
   async reach(revision: number): Promise<void> {
     const events: CacheEvent[] = [];
     let read = revision;
     for (let attempt = 1; attempt <= reachAttemptsMax; attempt++) {
       if (!this.#loaded && !this.#closed) await this.ready();
       if (!this.#loaded) return; // Whoever subscribes is told so.
-      this.#deliver();
+      if (this.#isOver(revision))
+        throw expired(`too old resource version: ${revision} (${this.#ring.revisionAt(this.#options.clock.now() - this.#options.historyMs)})`);
       const to = this.#ring.from;
       if (revision >= to) return;
       if (read < to) {
@@ -177,12 +189,23 @@ class StorageWatchCache implements WatchCache {
       }
       const { from } = this.#ring;
       if (from > read) continue; // Events were let go meanwhile.
-      if (from <= revision) return; // Another reader has brought them back, and more.
+      if (from <= revision) continue; // Another reader has brought them back, and more.
       // Readers whose batches had gone have numbers that mean others from here on.
       for (const reader of this.#readers) if (!reader.caughtUp && reader.next < this.#ring.first) reader.next = Number.NEGATIVE_INFINITY;
       const missing = from === read ? events : events.filter((event) => event.revision <= from);
       this.#ring.addBefore(missing, revision, this.#options.clock.now());
     }
+  }
+
+  /** Whether the state at the revision is known to have been superseded longer ago than history reaches. */
+  #isOver(revision: number): boolean {
+    this.#deliver();
+    const at = this.#ring.supersededAt(revision);
+    return at !== undefined && this.#isOld(at);
+  }
+
+  #isOld(at: number): boolean {
+    return this.#options.clock.now() - at >= this.#options.historyMs;
   }
 
   subscribe(from: number, subscriber: CacheSubscriber, topic?: Topic): CacheSubscription {
@@ -303,16 +326,16 @@ class StorageWatchCache implements WatchCache {
   }
 
   #apply(event: LogEvent): CacheEvent {
-    const { type, key, revision } = event;
+    const { type, key, revision, at } = event;
     const previous = this.#tree.get(key);
     if (type === "delete") {
       this.#tree = this.#tree.delete(key);
       const last = previous ?? this.#options.entryOf(event);
-      return { type: "DELETED", revision, entry: deletedEntry(last, revision), previous };
+      return { type: "DELETED", revision, at, entry: deletedEntry(last, revision), previous };
     }
     const entry = this.#options.entryOf(event);
     this.#tree = this.#tree.set(entry);
-    return { type: previous === undefined ? "ADDED" : "MODIFIED", revision, entry, previous };
+    return { type: previous === undefined ? "ADDED" : "MODIFIED", revision, at, entry, previous };
   }
 
   #progress(revision: number): void {
@@ -402,10 +425,12 @@ class StorageWatchCache implements WatchCache {
   /** A state older than the events kept, from the store's history. */
   async #stored(revision: number): Promise<Snapshot> {
     try {
+      const at = await supersededAt(this.#options, { after: revision, to: await this.#options.storage.current() });
+      if (at !== undefined && this.#isOld(at)) throw listExpired();
       const { tree } = await this.#read(revision);
       return snapshotOf(tree, revision);
     } catch (error) {
-      if (error instanceof RevisionCompacted) throw expired("The resourceVersion for the provided list is too old.");
+      if (error instanceof RevisionCompacted) throw listExpired();
       if (error instanceof RevisionInFuture) throw resourceVersionTooLarge(revision, this.#revision);
       throw error;
     }
@@ -428,4 +453,8 @@ class StorageWatchCache implements WatchCache {
       else this.#waiters.add(waiter);
     });
   }
+}
+
+function listExpired(): ApiError {
+  return expired("The resourceVersion for the provided list is too old.");
 }

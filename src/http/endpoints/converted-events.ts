@@ -47,6 +47,6 @@ function eventsOf(batch: Batch, entries: readonly Entry[], shown: readonly Entry
     const { type, revision, previous } = event;
     const made = byEntry.get(latest(event)) as Entry;
     const entry = type === "DELETED" ? deletedEntry(made, revision) : made;
-    return { type, revision, entry, previous: previous && byEntry.get(previous) };
+    return { ...event, entry, previous: previous && byEntry.get(previous) };
   });
 }

@@ -101,7 +101,8 @@ function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {
 }
 
 const entry = (text: string): Entry => ({ key: text, json: Buffer.from(`"${text}"`) }) as Entry;
-const batch = (...texts: string[]): CacheEvent[] => texts.map((text) => ({ type: "ADDED", revision: 1, entry: entry(text), previous: undefined }));
+const batch = (...texts: string[]): CacheEvent[] =>
+  texts.map((text) => ({ type: "ADDED", revision: 1, at: 0, entry: entry(text), previous: undefined }));
 const scope: WatchScope = {
   text: "",
   topic: undefined,

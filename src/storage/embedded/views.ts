@@ -11,9 +11,9 @@ export function storedOf({ key, position, value, seal, damage }: Change): Stored
 
 /** @param ledger has the change, and the put before it */
 export function eventOf(change: Change, ledger: Ledger): LogEvent {
-  const { type, key, position, previous } = change;
+  const { type, key, position, previous, at } = change;
   const { value, seal, damage } = type === "put" || previous === 0 ? change : ledger.read(previous, key);
-  const event = { type, key, revision: revisionOf(position), previousRevision: revisionOf(previous), value };
+  const event = { type, key, revision: revisionOf(position), previousRevision: revisionOf(previous), at, value };
   const before = previous === 0 ? undefined : (): Stored => storedOf(ledger.read(previous, key));
   return { ...event, ...(seal && { seal }), ...(damage !== undefined && { damage }), ...(before && { previous: before }) };
 }
