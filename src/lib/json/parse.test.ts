@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseJson, peekTypeMeta } from "./parse.ts";
+import { parseEncoded, parseJson, peekTypeMeta } from "./parse.ts";
 
 /** Go's answers. */
 const syntaxRows: [text: string, message: string][] = [
@@ -36,6 +36,7 @@ const syntaxRows: [text: string, message: string][] = [
 for (const [text, message] of syntaxRows) {
   test(`syntax of ${JSON.stringify(text.slice(0, 20))}`, () => {
     assert.throws(() => parseJson(Buffer.from(text)), { name: "JsonSyntaxError", message });
+    assert.throws(() => parseEncoded(Buffer.from(text)), { name: "JsonSyntaxError", message });
   });
 }
 
@@ -108,4 +109,13 @@ for (const [text, want] of typeMetaRows) {
       assert.deepEqual({ apiVersion, kind }, want);
     }
   });
+}
+
+const encodedRows: [text: string, want: unknown][] = [
+  ['{"a":9007199254740993,"b":[1.5,-9007199254740993]}', { a: 9007199254740993n, b: [1.5, -9007199254740993n] }],
+  ['{"a":"1234567890123456789"}', { a: "1234567890123456789" }],
+  ['{"a":",1234567890123456789"}', { a: ",1234567890123456789" }],
+];
+for (const [text, want] of encodedRows) {
+  test(`parses what was encoded here: ${text}`, () => assert.deepEqual(parseEncoded(Buffer.from(text)), want));
 }

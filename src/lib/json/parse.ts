@@ -40,7 +40,13 @@ const longInteger = /[:,[-][0-9]{16}/;
  */
 export function parseEncoded(bytes: Buffer): unknown {
   const text = bytes.toString("utf8");
-  return longInteger.test(text) ? parseJson(bytes).value : JSON.parse(text);
+  if (longInteger.test(text)) return parseJson(bytes).value;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return parseJson(bytes).value; // For Go's words.
+    throw error;
+  }
 }
 
 /** The same text, parsed so that repeated keys are told. */
