@@ -1,4 +1,4 @@
-/** What scripts send to a kube-apiserver, and what it answers, by the certificate of a kubeconfig. */
+/** What scripts send to a kube-apiserver, and what it answers, as the user of a kubeconfig. */
 import type { IncomingHttpHeaders } from "node:http";
 import { Agent, request } from "node:https";
 
@@ -15,16 +15,44 @@ export interface ServerAnswer {
 /** @param line method and path @param body JSON text */
 export type Send = (line: string, body?: string, headers?: Readonly<Record<string, string>>) => Promise<ServerAnswer>;
 
-/** @param kubeconfig its text, with certificates in it: the first server and user of it */
+export interface ServerAccess {
+  readonly url: string;
+  readonly tls: { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer; readonly rejectUnauthorized?: boolean };
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** @param kubeconfig its text: the first server and user of it, with certificates or a token in it */
+export function readKubeconfig(kubeconfig: string): ServerAccess {
+  const textOf = (field: string): string => new RegExp(`${field}: "?([^\\s"}]+)`).exec(kubeconfig)?.[1] ?? "";
+  const fields = { ca: "certificate-authority-data", cert: "client-certificate-data", key: "client-key-data" };
+  const known = Object.entries(fields).filter(([, field]) => textOf(field) !== "");
+  const token = textOf("token");
+  return {
+    url: textOf("server"),
+    tls: {
+      ...Object.fromEntries(known.map(([name, field]) => [name, Buffer.from(textOf(field), "base64")])),
+      ...(textOf("insecure-skip-tls-verify") === "true" && { rejectUnauthorized: false }),
+    },
+    headers: token === "" ? {} : { authorization: `Bearer ${token}` },
+  };
+}
+
+/** @param kubeconfig as for {@link readKubeconfig} */
 export function openServerClient(kubeconfig: string): Send {
-  const bytesOf = (field: string): Buffer => Buffer.from(new RegExp(`${field}: (\\S+)`).exec(kubeconfig)?.[1] ?? "", "base64");
-  const url = new URL(/server: (\S+)/.exec(kubeconfig)?.[1] ?? "");
-  const [ca, cert, key] = ["certificate-authority-data", "client-certificate-data", "client-key-data"].map(bytesOf);
-  const agent = new Agent({ keepAlive: true, maxSockets: 1, ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) });
+  const access = readKubeconfig(kubeconfig);
+  const url = new URL(access.url);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, ...access.tls });
   return (line, body, headers) =>
     new Promise((resolve, reject) => {
       const [method, path] = line.split(" ");
-      const options = { host: url.hostname, port: url.port, method, path, agent, headers: { "content-type": "application/json", ...headers } };
+      const options = {
+        host: url.hostname,
+        port: url.port,
+        method,
+        path,
+        agent,
+        headers: { "content-type": "application/json", ...access.headers, ...headers },
+      };
       const sent = request(options, (answer) => {
         const pieces: Buffer[] = [];
         answer.on("data", (piece: Buffer) => pieces.push(piece));

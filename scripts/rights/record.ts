@@ -1,0 +1,105 @@
+/**
+ * Records which rights a kube-apiserver asks its authorizer for, in the order in which it does, by a webhook that notes them.
+ *   node scripts/rights/record.ts KUBECONFIG WEBHOOK_KUBECONFIG FILE
+ * Writes WEBHOOK_KUBECONFIG, waits until the server of KUBECONFIG (of a member of system:masters) is ready, and sends it the steps beside this file.
+ * The server runs with these flags; tokens.csv has the admin, and of the users of rights-table.ts lines like `node-token,system:node:n,n,system:nodes`:
+ *   --token-auth-file=tokens.csv --authorization-mode=Webhook --authorization-webhook-config-file=WEBHOOK_KUBECONFIG
+ *   --authorization-webhook-version=v1 --authorization-webhook-cache-authorized-ttl=0 --authorization-webhook-cache-unauthorized-ttl=0
+ *   --runtime-config=api/all=true --feature-gates=AllowUnsafeMalformedObjectDeletion=true,ClusterTrustBundle=true,GenericWorkload=true,
+ *     PodCertificateRequest=true,StorageVersionMigrator=true
+ *   --enable-admission-plugins=NodeRestriction --disable-admission-plugins= all others that this server does not have
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import {
+  dryRun,
+  formatRightsTable,
+  formatWebhookKubeconfig,
+  openRightsSession,
+  type RightsArea,
+  type RightsRow,
+  type RightsSession,
+  type RightsStep,
+  requesters,
+} from "../../src/testing/rights-table.ts";
+import { startWebhookServer } from "../../src/testing/webhook-server.ts";
+import { openServerClient, readKubeconfig, type Send } from "../server-client.ts";
+import { type DiscoveredResource, genericSteps } from "./generic-steps.ts";
+import { customVersions, setUp, specialResources, specialSteps } from "./special-steps.ts";
+
+const [kubeconfig, webhookFile, file] = process.argv.slice(2);
+if (kubeconfig === undefined || webhookFile === undefined || file === undefined)
+  throw new Error("usage: record.ts KUBECONFIG WEBHOOK_KUBECONFIG FILE");
+
+let session: RightsSession | undefined;
+const webhook = await startWebhookServer(({ body }) => session?.review(body) ?? {});
+writeFileSync(webhookFile, formatWebhookKubeconfig(webhook));
+while (!existsSync(kubeconfig)) await sleep(500);
+const access = readKubeconfig(readFileSync(kubeconfig, "utf8"));
+const users = Object.keys(requesters).map((as) => [as, { ...access, headers: { authorization: `Bearer ${as}-token` } }]);
+session = openRightsSession({ ...Object.fromEntries(users), admin: access });
+const areas: RightsArea[] = [];
+await record("set up", setUp);
+const send = openServerClient(readFileSync(kubeconfig, "utf8"));
+let discovered = await discover(send);
+for (; discovered.filter(({ custom }) => custom).length < customVersions; discovered = await discover(send)) await sleep(500);
+for (const found of discovered) await record(`${found.group}/${found.version} ${found.resource}`, genericSteps(found));
+for (const [area, steps] of Object.entries(specialSteps)) await record(area, steps);
+session.close();
+await webhook.close();
+writeFileSync(file, gzipSync(formatRightsTable(areas), { level: 9 }));
+
+async function record(area: string, steps: readonly RightsStep[]): Promise<void> {
+  const rows: RightsRow[] = [];
+  for (const step of steps) rows.push(await recordStep(session as RightsSession, step));
+  areas.push({ area, rows });
+}
+
+/**
+ * Finds the rights, by dry runs, which change nothing: grants one after the other, the first that is missing, until none is; then takes each one away.
+ * The step itself is sent once, with all of them.
+ */
+async function recordStep(session: RightsSession, step: RightsStep): Promise<RightsRow> {
+  const isLacking = (right: string): boolean => (step.lacking ?? []).some((start) => right.startsWith(start));
+  const granted = new Set<string>();
+  if (step.as !== "admin") {
+    for (let missing: string | undefined = ""; missing !== undefined; ) {
+      const { asked } = await session.send(dryRun(step), (right) => granted.has(right));
+      missing = asked.find((right) => !granted.has(right) && !isLacking(right));
+      if (missing !== undefined) granted.add(missing);
+    }
+  }
+  const without = new Map<string, number>();
+  for (const right of granted) without.set(right, (await session.send(dryRun(step), (one) => one !== right && granted.has(one))).status);
+  const { status, asked, text } = await session.send(step, (right) => granted.has(right));
+  if (step.as === "admin" && status >= 300) throw new Error(`${step.line}: ${text}`);
+  const unasked = [...granted].filter((right) => !asked.includes(right));
+  if (unasked.length > 0) throw new Error(`${step.line}: a dry run needs ${unasked}, the request does not`);
+  return { ...step, status, rights: asked.map((right) => [right, without.get(right) ?? 0] as const) };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: as the server answers it.
+type Answer = any;
+
+async function discover(send: Send): Promise<DiscoveredResource[]> {
+  const accept = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
+  const answers = [(await send("GET /api", undefined, accept)).body, (await send("GET /apis", undefined, accept)).body] as Answer[];
+  const found: DiscoveredResource[] = answers.flatMap(({ items }) =>
+    items.flatMap(({ metadata: { name: group = "" }, versions }: Answer) =>
+      versions.flatMap(({ version, resources }: Answer) =>
+        resources.map(({ resource, responseKind: { kind }, scope, verbs, subresources = [] }: Answer) => ({
+          group,
+          version,
+          resource,
+          kind,
+          namespaced: scope === "Namespaced",
+          custom: group === "rights.example.com",
+          verbs,
+          subresources: subresources.map((one: Answer) => ({ name: one.subresource, kind: one.responseKind?.kind ?? "", verbs: one.verbs })),
+        })),
+      ),
+    ),
+  );
+  return found.filter(({ group, resource }) => !specialResources.has(`${group}/${resource}`));
+}
