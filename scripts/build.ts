@@ -33,7 +33,12 @@ const options = {
 const server = await build({ ...options, entryPoints: { index: "src/index.ts" } });
 const commands = await build({
   ...options,
-  entryPoints: { main: "src/main.ts", cel: "src/lib/cel/index.ts", "structured-merge": "src/lib/structured-merge/index.ts" },
+  entryPoints: {
+    main: "src/main.ts",
+    "backup-main": "src/storage/lmdb/backup/backup-main.ts",
+    cel: "src/lib/cel/index.ts",
+    "structured-merge": "src/lib/structured-merge/index.ts",
+  },
   plugins: [{ name: "own-index", setup: (own) => own.onResolve({ filter: /\/index\.ts$/ }, bundledIndex) }],
 });
 for (const file of globSync("*.json", { cwd: join(root, "src/data") })) cpSync(join(root, "src/data", file), join(dist, file));

@@ -92,3 +92,13 @@ function loadedBy(file: string): string[] {
   const names = [...text.matchAll(/^(?:import|export) (?!type )(?:[^;"]* from )?"([^"]+)";/gm)].map(([, name]) => name as string);
   return names.map((name) => (name.startsWith(".") ? relative(root, join(root, dirname(file), name)) : name));
 }
+
+test("the command `store` loads nothing of the server but its storage", () => {
+  const loaded = new Set(["cli/store/command.ts"]);
+  for (const file of loaded) for (const imported of loadedBy(file)) if (imported.endsWith(".ts")) loaded.add(imported);
+  assert.deepEqual([...loaded], ["cli/store/command.ts", "cli/store/contract.ts"], "each of its commands is loaded when it is run");
+  const all = new Set(files.filter((file) => file.startsWith("cli/store/")));
+  for (const file of all) for (const imported of loadedBy(file)) if (imported.endsWith(".ts")) all.add(imported);
+  const others = [...all].filter((file) => !/^(?:cli\/store|storage|api)\//.test(file));
+  assert.deepEqual(others, []);
+});

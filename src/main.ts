@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
-/** The command: the server, `cel` for people who write rules, `auth` for those who ask about rights, `envtest` for tests; all but it load nothing of the server. */
+/** The command: the server; `cel` tries out rules, `auth` explains rights, `store` backs up and repairs data, `envtest` prepares tests. */
 const [first, ...rest] = process.argv.slice(2);
 if (first === "cel") {
   const { celCommand } = await import("./cli/cel/command.ts");
@@ -10,6 +10,9 @@ if (first === "cel") {
 } else if (first === "envtest") {
   const { envtestCommand } = await import("./cli/envtest/command.ts");
   process.exitCode = await envtestCommand(rest, commandOutput());
+} else if (first === "store") {
+  const { storeCommand } = await import("./cli/store/command.ts");
+  process.exitCode = await storeCommand(rest, commandOutput());
 } else {
   const { serve } = await import("./cli/serve.ts");
   await serve(process.argv.slice(2));

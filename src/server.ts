@@ -59,12 +59,12 @@ import { startControllers } from "./server/controllers.ts";
 import { resourceEndpoints } from "./server/endpoints.ts";
 import { identitySettings, openIdentity } from "./server/identity.ts";
 import { metricsSettings, openMetrics } from "./server/metrics.ts";
-import { documentRoutes, healthRoutes } from "./server/routes.ts";
+import { documentRoutes, healthRoutes, storeRoutes } from "./server/routes.ts";
 import { validationObserver } from "./server/validation.ts";
 import { openWebhooks } from "./server/webhooks.ts";
 import { startCompactor } from "./storage/compactor.ts";
 import type { Storage } from "./storage/contract.ts";
-import { type StorageDamage, valueBytesMaxDefault } from "./storage/options.ts";
+import { type StorageDamage, storeDirectory, valueBytesMaxDefault } from "./storage/options.ts";
 import type { Address } from "./webhook/contract.ts";
 
 /** How long open requests may take to finish at shutdown. */
@@ -169,6 +169,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
     endpoints: resourceEndpoints({ watches, clock, access, identity, components: componentProbes(storage) }),
     routes: [
       ...healthRoutes(storage, state, options, metrics.health),
+      ...storeRoutes(storage, options),
       ...documentRoutes({ catalog, gates, serverAddress: address, issuer: identity.routes }),
       ...identity.routes,
       { path: "/metrics", handler: metrics.handler },
@@ -290,7 +291,7 @@ async function openStorage(options: ServerOptions): Promise<Storage> {
     return openMemoryStorage(common);
   }
   if (options.dataDir === undefined) throw new Error("storage lmdb needs a data directory");
-  const dir = join(options.dataDir, "storage");
+  const dir = storeDirectory(options.dataDir);
   const { openLmdbStorage } = await import("./storage/lmdb/lmdb.ts");
   return openLmdbStorage({ ...common, dir });
 }

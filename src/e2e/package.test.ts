@@ -27,9 +27,17 @@ test("the packed package serves as a command and as a library", { skip }, async 
   const client = rawClient(readFileSync(join(data, "kubeconfig"), "utf8"));
   assert.equal((await client.send({ path: "/api/v1/namespaces/default" })).status, 200);
   assert.match((await client.send({ path: "/openapi/v3/api/v1" })).text, /Pod is a collection of containers/);
+  const program = join(directory, "node_modules/coxswain/dist/main.js");
+  const backup = join(directory, "backup");
+  assert.match(execFileSync(process.execPath, [program, "store", "backup", data, backup], { encoding: "utf8" }), /: \d+ objects at revision \d+\n$/);
+  const given = await client.send({ method: "POST", path: "/storage/backup" });
+  assert.equal(given.status, 200);
+  writeFileSync(`${backup}-given`, given.bytes);
+  for (const file of [backup, `${backup}-given`]) execFileSync(process.execPath, [program, "store", "check", file]);
   client.close();
   command.kill("SIGTERM");
   assert.equal(await exited, 0);
+  execFileSync(process.execPath, [program, "store", "check", data]);
 
   const evaluated = execFileSync(process.execPath, [
     join(directory, "node_modules/coxswain/dist/main.js"),

@@ -2,12 +2,14 @@
 import { type HealthCheck, healthHandler } from "../health/health.ts";
 import { createDiscovery } from "../http/endpoints/discovery.ts";
 import { createOpenApi } from "../http/endpoints/openapi.ts";
+import { type RunningBackup, storeBackupHandler } from "../http/endpoints/store-backup.ts";
 import { versionHandler } from "../http/endpoints/version.ts";
 import type { PathRoute } from "../http/serve.ts";
 import type { HealthMetrics } from "../metrics/health-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Storage } from "../storage/contract.ts";
+import { storeDirectory } from "../storage/options.ts";
 
 /** Which paths the checks stand under, and what they check. */
 export function healthRoutes(
@@ -35,6 +37,16 @@ export function healthRoutes(
       { path: `/${endpoint}/*`, handler },
     ];
   });
+}
+
+/** A store that is gone with its process has no backups. */
+export function storeRoutes(storage: Pick<Storage, "sizeBytes">, { storage: engine, dataDir, clock, logger }: ServerOptions): PathRoute[] {
+  if (engine === "memory" || dataDir === undefined) return [];
+  const start = async (): Promise<RunningBackup> => {
+    const { startBackup } = await import("../storage/lmdb/backup/backup-process.ts");
+    return startBackup(storeDirectory(dataDir));
+  };
+  return [{ path: "/storage/backup", handler: storeBackupHandler({ start, sizeBytes: () => storage.sizeBytes(), clock, logger }) }];
 }
 
 export interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Clock } from "../api/clock.ts";
 import type { Logger } from "../api/logger.ts";
 
@@ -34,3 +35,8 @@ export interface StorageFaults {
 
 /** etcd's limit on a request. */
 export const valueBytesMaxDefault = 1.5 * 1024 * 1024;
+
+/** Where the store of a data directory is. */
+export function storeDirectory(dataDir: string): string {
+  return join(dataDir, "storage");
+}

@@ -52,7 +52,7 @@ export async function openMaps({ dir, durability }: MapsOptions): Promise<Maps> 
     const meta = openMap(root, "meta", textKey);
     const maps: Maps = {
       root,
-      marks: readMarks(dir, meta),
+      marks: checkedMarks(dir, meta.getBinary("marks")),
       meta,
       log: openMap(root, "log", integerKey),
       current: openMap(root, "current", textKey),
@@ -66,8 +66,9 @@ export async function openMaps({ dir, durability }: MapsOptions): Promise<Maps> 
   }
 }
 
-function readMarks(dir: string, meta: Database<Buffer, string>): StoredMarks {
-  const verdict = decodeMarks(meta.getBinary("marks"));
+/** @throws DamagedStore · Error when they are those of a newer server */
+export function checkedMarks(dir: string, bytes: Buffer | undefined): StoredMarks {
+  const verdict = decodeMarks(bytes);
   if ("marks" in verdict) return verdict.marks;
   if ("problem" in verdict) throw new DamagedStore(`the store in ${dir} is damaged: ${verdict.problem}`);
   throw new Error(`the store in ${dir} has format ${verdict.newerFormat}, that of a newer server; this one reads formats up to ${layoutFormat}`);
@@ -86,7 +87,7 @@ async function syncDirectories(dir: string): Promise<void> {
   }
 }
 
-function openMap<Key extends string | number | [number, number]>(
+export function openMap<Key extends string | number | [number, number]>(
   root: RootDatabase,
   name: string,
   keyEncoder: KeyEncoder<Key>,

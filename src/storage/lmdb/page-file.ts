@@ -96,6 +96,19 @@ export function readTree(bytes: Buffer): Tree {
   };
 }
 
+export interface PageHeader {
+  readonly number: number;
+  /** That has written the page. */
+  readonly transaction: number;
+  /** Whether a value begins there. */
+  readonly isOverflow: boolean;
+}
+
+/** What a page says of itself. @param bytes its first ones */
+export function pageHeader(bytes: Buffer): PageHeader {
+  return { number: readNumber(bytes, 0), transaction: readNumber(bytes, 8), isOverflow: bytes.readUInt16LE(18) === flags.overflow };
+}
+
 /** @param bytes of the whole page. @returns what is wrong with its header; undefined when nothing is */
 export function pageProblem(bytes: Buffer, number: number): string | undefined {
   if (bytes.length < headerBytes) return "it is beyond the end of the file";
@@ -122,13 +135,15 @@ export function nodeStart(bytes: Buffer, index: number): number | undefined {
   const offset = readShort(bytes, headerBytes + index * 2);
   const start = headerBytes + offset;
   if (offset % 2 !== 0 || offset < readShort(bytes, 22) || start + nodeHeaderBytes > bytes.length) return undefined;
-  const keyEnd = nodeKeyEnd(bytes, start);
-  return keyEnd <= bytes.length && (!isLeaf(bytes) || leafNodeFits(bytes, start, keyEnd)) ? start : undefined;
+  return nodeKeyEnd(bytes, start) <= bytes.length && (!isLeaf(bytes) || leafNodeFits(bytes, start)) ? start : undefined;
 }
 
-function leafNodeFits(bytes: Buffer, start: number, keyEnd: number): boolean {
+/** Whether what begins there can be a node of a leaf. */
+export function leafNodeFits(bytes: Buffer, start: number): boolean {
+  if (start + nodeHeaderBytes > bytes.length) return false;
+  const keyEnd = nodeKeyEnd(bytes, start);
   const kind = nodeKind(bytes, start);
-  if (kind === undefined) return false;
+  if (kind === undefined || keyEnd > bytes.length) return false;
   return (kind !== "tree" || nodeValueBytes(bytes, start) === treeBytes) && keyEnd + storedBytes(bytes, start, kind) <= bytes.length;
 }
 

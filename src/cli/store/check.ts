@@ -1,0 +1,80 @@
+/** `coxswain store check`: reads all of a store, or of a backup, and names what is damaged. */
+import { spawn } from "node:child_process";
+import { statSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { isBackup, readBackup } from "../../storage/lmdb/backup/read-backup.ts";
+import type { Damage } from "../../storage/lmdb/file/read-store.ts";
+import type { ReaderMessage, StoreReport } from "./check-reader.ts";
+import { exitDamaged, exitWhole, type Output, type OutputFormat } from "./contract.ts";
+import { findStore, withStoreLocked } from "./places.ts";
+import { reportProgress } from "./progress.ts";
+
+/** @returns the exit code. @throws Error when it could not be checked; DamagedBackup */
+export async function checkStore(path: string, output: OutputFormat, io: Output): Promise<number> {
+  if (statSync(path).isFile()) return checkBackup(path, output, io);
+  const dir = findStore(path);
+  const found = await withStoreLocked(dir, () => readInItsOwnProcess(dir, io));
+  const isWhole = found.damage.length === 0 && found.leftOut.length === 0 && found.uncertain.length === 0;
+  if (output === "json") io.out(`${JSON.stringify({ store: dir, whole: isWhole, ...found, losses: undefined }, undefined, 2)}\n`);
+  else {
+    io.out(`${dir}: ${found.objects} objects at revision ${found.revision}${isWhole ? ", all whole" : ""}\n`);
+    for (const one of found.damage) io.out(`  ${describeDamage(one)}\n`);
+    io.out(found.losses);
+    if (!isWhole) io.out(`The store is damaged. "coxswain store repair ${path} --to <new directory>" writes what is whole into a new one.\n`);
+  }
+  return isWhole ? exitWhole : exitDamaged;
+}
+
+function checkBackup(path: string, output: OutputFormat, { out, err }: Output): number {
+  if (!isBackup(path)) throw new Error(`${path} is neither a data directory nor a backup`);
+  let revision = 0;
+  let objects = 0;
+  for (const entry of readBackup(path, reportProgress(err, "Reading"))) {
+    if (entry.kind === "begin") revision = entry.revision;
+    if (entry.kind === "record") objects++;
+  }
+  out(
+    output === "json"
+      ? `${JSON.stringify({ backup: path, whole: true, revision, objects }, undefined, 2)}\n`
+      : `${path}: ${objects} objects at revision ${revision}, all whole\n`,
+  );
+  return exitWhole;
+}
+
+/** The native library may crash on what it reads; then that is what was found. */
+function readInItsOwnProcess(dir: string, { err }: Output): Promise<StoreReport> {
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, "store", "read", dir], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const progress = reportProgress(err, "Reading");
+  let report: StoreReport | undefined;
+  let reading = "the file";
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-10_000)));
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const message = JSON.parse(line) as ReaderMessage;
+    if ("read" in message) progress(message.read, message.of);
+    else if ("reading" in message) reading = message.reading;
+    else report = message.report;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => {
+      if (report === undefined && signal === null)
+        return reject(new Error(said === "" ? `the reading process ended with code ${code}` : said.replace(/^Error: /, "").trimEnd()));
+      const found = report ?? nothingFound;
+      if (code === 0) return resolve(found);
+      const problem = `the process that read it ended with ${signal ?? `code ${code}`} while it read ${reading}${said === "" ? "" : `: ${said.trimEnd()}`}`;
+      resolve({ ...found, damage: [...found.damage, { problem }] });
+    });
+  });
+}
+
+const nothingFound: StoreReport = { revision: 0, objects: 0, damage: [], leftOut: [], uncertain: [], losses: "" };
+
+function describeDamage({ pages, tree, key, revision, problem }: Damage): string {
+  const where = pages === undefined ? [] : [pages[0] === pages[1] ? `page ${pages[0]}` : `pages ${pages[0]} to ${pages[1]}`];
+  const what = [tree && `tree ${tree}`, revision !== undefined && `revision ${revision}`, key && `key ${JSON.stringify(key)}`].filter((text) => text);
+  const place = [...where, ...what].join(", ");
+  return place === "" ? problem : `${place}: ${problem}`;
+}

@@ -1,0 +1,68 @@
+/** What a backup of a store consists of, read from one of LMDB's snapshots. A server may go on writing to the store meanwhile. */
+import { revisionOf } from "../../embedded/ledger.ts";
+import { decodeExpiry, decodePosition } from "../pointers.ts";
+import { type RecordRules, readHead, recordProblem } from "../record.ts";
+import { openSnapshot } from "../snapshot.ts";
+import { backupName, type DamagedObject, encodeFrame } from "./format.ts";
+
+export interface BackupSummary {
+  readonly revision: number;
+  readonly objects: number;
+  /** Of the store, and not in the backup. */
+  readonly damagedObjects: number;
+  /** The first of them. */
+  readonly damaged: readonly DamagedObject[];
+}
+
+/** Damaged objects that are listed; the backup names them all. */
+const listedMax = 100;
+
+/**
+ * The backup in pieces of the size of an entry. The snapshot is held until the last one has been taken.
+ * @param dir of the store
+ * @param report called when the last piece was made
+ * @throws Error when there is no store in the directory, its marks are damaged, or it is of a newer server
+ */
+export async function* backupPieces(dir: string, now: number, report: (summary: BackupSummary) => void): AsyncGenerator<Buffer> {
+  const snapshot = await openSnapshot(dir);
+  const { marks, transaction, log, current, expiry } = snapshot;
+  try {
+    yield backupName;
+    yield encodeFrame("begin", [marks.revision, now]);
+    const damaged: DamagedObject[] = [];
+    const counts = { records: 0, expiries: 0, damaged: 0 };
+    for (const { key, value } of current.getRange({ start: "", transaction })) {
+      const position = decodePosition(key, value, value.length, marks);
+      const record = position < 0 ? undefined : log.get(position, { transaction });
+      const problem = problemOf(key, position, record, marks);
+      if (problem === undefined) {
+        counts.records++;
+        yield encodeFrame("record", [position], record);
+        continue;
+      }
+      const found: DamagedObject = { key, ...(position >= 0 && { revision: revisionOf(position) }), problem };
+      if (counts.damaged++ < listedMax) damaged.push(found);
+      yield encodeFrame("damaged", [], Buffer.from(JSON.stringify(found)));
+    }
+    for (const { key, value } of expiry.getRange({ start: [0, 0], transaction })) {
+      const [at, position] = key;
+      const entry = decodeExpiry(at, position, value, marks);
+      if (entry === undefined) continue; // The server does not know when that key expires, either.
+      counts.expiries++;
+      yield encodeFrame("expiry", [at, position], Buffer.from(entry.key));
+    }
+    yield encodeFrame("end", [counts.records, counts.expiries, counts.damaged]);
+    report({ revision: marks.revision, objects: counts.records, damagedObjects: counts.damaged, damaged });
+  } finally {
+    await snapshot.close();
+  }
+}
+
+function problemOf(key: string, position: number, record: Buffer | undefined, rules: RecordRules): string | undefined {
+  if (position < 0) return "the position of its record is damaged";
+  if (record === undefined) return "the log has no record of it";
+  const problem = recordProblem(position, record, rules);
+  if (problem !== undefined) return problem;
+  const head = readHead(position, record);
+  return head.key === key && head.type === "put" ? undefined : `its position has a record of ${head.key}`;
+}

@@ -1,0 +1,104 @@
+/** What was found of a store's entries, of several copies of one the most trustworthy. Entries carry checks, so that others are not taken for ours. */
+import type { ChangeHead, Expiry } from "../../embedded/ledger.ts";
+import { integerKey } from "../keys.ts";
+import { decodeMarks, type StoredMarks } from "../marks.ts";
+import { decodeExpiry, decodePosition } from "../pointers.ts";
+import { type RecordRules, readHead, recordProblem } from "../record.ts";
+import type { TreeName } from "./trees.ts";
+
+/**
+ * Where an entry was found: in a tree; in a page that a tree used, though nothing leads there any more; in a page of which it is not known whether
+ * it was in use; in a free page, where everything was replaced or deleted.
+ */
+export type Source = "tree" | "orphan" | "unknown" | "free";
+
+const rank: Readonly<Record<Source, number>> = { free: 0, unknown: 1, orphan: 2, tree: 3 };
+
+/** A node of a leaf, and where its value begins when that is not where it should be. */
+export interface NodePlace {
+  readonly page: number;
+  readonly offset: number;
+  readonly movedTo?: number | undefined;
+}
+
+export interface FoundChange extends Pick<ChangeHead, "type" | "key" | "position"> {
+  readonly source: Source;
+  readonly place: NodePlace;
+}
+
+export interface FoundPosition {
+  readonly position: number;
+  readonly source: Source;
+}
+
+const positionBytes = 8;
+const expiryKeyBytes = 16;
+const slash = 0x2f;
+/** As long as the marks have not been found, every record may be one without a checksum. */
+const lenient: RecordRules = { uncheckedUntil: Number.MAX_SAFE_INTEGER };
+
+/** The tree whose entries look like this; undefined when none of ours do, or it is that of the marks, which are found by the tree alone. */
+export function treeOfKey(key: Buffer): TreeName | undefined {
+  if (key.length === positionBytes && key[0] === 0) return "log";
+  if (key.length === expiryKeyBytes && key[0] === 0) return "expiry";
+  return key[0] === slash ? "current" : undefined;
+}
+
+/** The position that is the key of a record in the log; undefined when the key is damaged. */
+export function positionOfKey(key: Buffer): number | undefined {
+  return key.length === positionBytes ? integerKey.readKey(key, 0, positionBytes) : undefined;
+}
+
+export class FoundEntries {
+  marks: StoredMarks | undefined;
+  readonly changes = new Map<number, FoundChange>();
+  readonly positions = new Map<string, FoundPosition>();
+  /** By time and position. */
+  readonly expiries = new Map<string, Expiry>();
+
+  /** @returns why the entry is none of the tree's. @throws Error when the store is of a newer server */
+  take(tree: TreeName, key: Buffer, value: Buffer, source: Source, place: NodePlace): string | undefined {
+    if (tree === "meta") return this.#takeMarks(key, value);
+    if (tree === "log") return this.#takeChange(key, value, source, place);
+    return tree === "current" ? this.#takePosition(key.toString(), value, source) : this.#takeExpiry(key, value);
+  }
+
+  #takeMarks(key: Buffer, value: Buffer): string | undefined {
+    if (key.toString() !== "marks") return "the entry is none of this server's";
+    const verdict = decodeMarks(value);
+    if ("problem" in verdict) return verdict.problem;
+    if ("newerFormat" in verdict) throw new Error(`the store has format ${verdict.newerFormat}, that of a newer server; this program cannot read it`);
+    this.marks = verdict.marks;
+    return undefined;
+  }
+
+  #takeChange(key: Buffer, value: Buffer, source: Source, place: NodePlace): string | undefined {
+    const position = positionOfKey(key);
+    if (position === undefined) return `the key has ${key.length} bytes`;
+    const problem = recordProblem(position, value, this.marks ?? lenient);
+    if (problem !== undefined) return problem;
+    const found = this.changes.get(position);
+    if (found !== undefined && rank[found.source] >= rank[source]) return undefined;
+    const head = readHead(position, value);
+    this.changes.set(position, { type: head.type, key: head.key, position, source, place });
+    return undefined;
+  }
+
+  #takePosition(key: string, value: Buffer, source: Source): string | undefined {
+    const position = decodePosition(key, value, value.length, this.marks ?? lenient);
+    if (position < 0) return "the position of its record is damaged";
+    const found = this.positions.get(key);
+    const better = found === undefined ? 1 : rank[source] - rank[found.source] || position - found.position;
+    if (better > 0) this.positions.set(key, { position, source });
+    return undefined;
+  }
+
+  #takeExpiry(key: Buffer, value: Buffer): string | undefined {
+    if (key.length !== expiryKeyBytes) return `the key has ${key.length} bytes`;
+    const [at, position] = [integerKey.readKey(key, 0, 8), integerKey.readKey(key, 8, 16)];
+    const expiry = decodeExpiry(at, position, value, this.marks ?? lenient);
+    if (expiry === undefined) return "the time at which a key expires is damaged";
+    this.expiries.set(`${at} ${position}`, expiry);
+    return undefined;
+  }
+}

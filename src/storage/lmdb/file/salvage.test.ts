@@ -1,0 +1,185 @@
+/**
+ * Guarantees, however a store's file is damaged: reading it ends, and neither throws nor crashes; what is brought back is what was stored, or is
+ * named as uncertain; what is not brought back is named, by key or by the range or revision that was lost; and what has no damaged byte is brought
+ * back. COXSWAIN_TEST_FULL=1 damages more places.
+ */
+import assert from "node:assert/strict";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { seededRandom } from "../../../testing/seeded-random.ts";
+import { suiteOptions } from "../../contract.suite.ts";
+import { revisionOf } from "../../embedded/ledger.ts";
+import { openLmdbStorage } from "../lmdb.ts";
+import { readRecord } from "../record.ts";
+import { readStore, type StoreContents, valueAt } from "./read-store.ts";
+import { type Salvage, salvage } from "./salvage.ts";
+import { StoreFile } from "./store-file.ts";
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const random = seededRandom(seed);
+const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 2000 : 10;
+const base = mkdtempSync(join(tmpdir(), "coxswain-salvage-"));
+after(() => rmSync(base, { recursive: true, force: true }));
+const damagedFile = join(base, "damaged.mdb");
+
+interface Stored {
+  readonly revision: number;
+  readonly value: string;
+  /** Of the file: pages that the object's record is on. */
+  readonly pages: ReadonlySet<number>;
+}
+
+let original: Buffer;
+/** The same store, some writes earlier. */
+let earlier: Buffer;
+let pageSize: number;
+let truth: ReadonlyMap<string, Stored>;
+
+before(async () => {
+  const dir = join(base, "storage");
+  const storage = await openLmdbStorage({ ...suiteOptions, valueBytesMax: 30_000, dir, durability: "relaxed" });
+  const keyOf = (): string => `/registry/things/${String(random(400)).padStart(4, "0")}`;
+  const write = async (times: number): Promise<void> => {
+    for (let time = 0; time < times; time++) {
+      const value = Buffer.alloc(20 + (random(4) === 0 ? random(20_000) : random(600)), `${time} `);
+      await storage.commit([], [{ key: keyOf(), value: random(5) === 0 ? null : value, ...(random(10) === 0 && { ttlSeconds: 9999 }) }]);
+    }
+  };
+  await write(800);
+  await storage.compact(await storage.current());
+  await write(300);
+  copyFileSync(join(dir, "data.mdb"), join(base, "earlier.mdb"));
+  await write(150);
+  const { entries } = await storage.range("");
+  await storage.close();
+  original = readFileSync(join(dir, "data.mdb"));
+  earlier = readFileSync(join(base, "earlier.mdb"));
+  const file = new StoreFile(join(dir, "data.mdb"));
+  pageSize = file.pageSize;
+  const contents = readStore(file);
+  assert.deepEqual(contents.damage, []);
+  truth = new Map(entries.map(({ key, revision, value }) => [key, { revision, value: value.toString(), pages: pagesOf(file, contents, key) }]));
+  file.close();
+});
+
+function pagesOf(file: StoreFile, { positions, changes }: StoreContents, key: string): ReadonlySet<number> {
+  const place = changes.get(positions.get(key)?.position as number)?.place;
+  assert.ok(place !== undefined);
+  const value = file.node(place.page, place.offset)?.value;
+  assert.ok(value !== undefined && !("tree" in value));
+  const own = "page" in value ? Array.from({ length: value.pages }, (_, index) => value.page + index) : [];
+  return new Set([place.page, ...own]);
+}
+
+/** Damages a copy. @returns the pages that are not as they were */
+function damage(change: (bytes: Buffer) => Buffer | undefined): Set<number> {
+  const copy = Buffer.from(original);
+  const bytes = change(copy) ?? copy;
+  writeFileSync(damagedFile, bytes);
+  const pages = new Set<number>();
+  for (let page = 0; page * pageSize < original.length; page++) {
+    const [start, end] = [page * pageSize, (page + 1) * pageSize];
+    if (!original.subarray(start, end).equals(bytes.subarray(start, end))) pages.add(page);
+  }
+  return pages;
+}
+
+function read(): { contents: StoreContents; saved: Salvage; valueIn: (key: string) => string } {
+  const file = new StoreFile(damagedFile);
+  try {
+    const contents = readStore(file);
+    const saved = salvage(contents);
+    const values = new Map(saved.puts.map(({ key, position, place }) => [key, readRecord(position, valueAt(file, place)).value.toString()]));
+    return { contents, saved, valueIn: (key) => values.get(key) as string };
+  } finally {
+    file.close();
+  }
+}
+
+function check(what: string, damagedPages: ReadonlySet<number>): void {
+  const { contents, saved, valueIn } = read();
+  const uncertain = new Set(saved.uncertain.map(({ key }) => key));
+  const found = new Set<string>();
+  for (const { key, position } of saved.puts) {
+    assert.ok(!found.has(key), `${what}: ${key} twice`);
+    found.add(key);
+    if (uncertain.has(key)) continue;
+    const stored = truth.get(key);
+    assert.ok(stored !== undefined, `${what}: ${key} was deleted`);
+    assert.deepEqual([revisionOf(position), valueIn(key)], [stored.revision, stored.value], `${what}: ${key}`);
+  }
+  const named = new Set(saved.leftOut.map(({ key }) => key));
+  const revisions = new Set(saved.leftOut.map(({ revision }) => revision));
+  const isNamed = (key: string, revision: number): boolean =>
+    named.has(key) ||
+    revisions.has(revision) ||
+    contents.lost.current.some(({ from, to }) => from.compare(Buffer.from(key)) <= 0 && (to === undefined || to.compare(Buffer.from(key)) > 0));
+  for (const [key, { revision, pages }] of truth) {
+    if (found.has(key)) continue;
+    assert.ok(isNamed(key, revision), `${what}: ${key} is missing, and is not named`);
+    assert.ok(
+      [...pages].some((page) => damagedPages.has(page)),
+      `${what}: ${key} is whole, and is missing`,
+    );
+  }
+  for (const key of found) assert.ok(truth.has(key) || uncertain.has(key), `${what}: ${key} was deleted`);
+}
+
+test("a store that is whole", () => {
+  check(
+    "whole",
+    damage(() => undefined),
+  );
+  const { saved } = read();
+  assert.equal(saved.puts.length, truth.size);
+  assert.deepEqual([saved.leftOut, saved.uncertain], [[], []]);
+});
+
+const pageCount = (): number => original.length / pageSize;
+const somePage = (): number => random(pageCount());
+
+const rows: [what: string, change: (bytes: Buffer) => Buffer | undefined][] = [
+  [
+    "a flipped bit",
+    (bytes) => {
+      const at = random(bytes.length);
+      bytes[at] = (bytes[at] as number) ^ (1 << random(8));
+      return undefined;
+    },
+  ],
+  ["a cut", (bytes) => bytes.subarray(0, random(bytes.length))],
+  ["zeros", (bytes) => void somePart(bytes).fill(0)],
+  ["noise", (bytes) => void somePart(bytes).fill(Buffer.from(Array.from({ length: 1000 }, () => random(256))))],
+  ["swapped pages", (bytes) => swap(bytes, somePage(), somePage())],
+  ["a page in place of another", (bytes) => void original.copy(bytes, somePage() * pageSize, ...pageRange(somePage()))],
+  ["an old page", (bytes) => oldPage(bytes, somePage())],
+  ["zeroed meta pages", (bytes) => void bytes.fill(0, 0, (1 + random(2)) * pageSize)],
+  ["an old meta page", (bytes) => oldPage(bytes, random(2))],
+  ["old meta pages", (bytes) => oldPage(bytes, 0) ?? oldPage(bytes, 1)],
+];
+
+function somePart(bytes: Buffer): Buffer {
+  const start = random(bytes.length);
+  return bytes.subarray(start, start + 1 + random(3 * pageSize));
+}
+
+function pageRange(page: number): [number, number] {
+  return [page * pageSize, (page + 1) * pageSize];
+}
+
+function swap(bytes: Buffer, a: number, b: number): undefined {
+  original.copy(bytes, a * pageSize, ...pageRange(b));
+  original.copy(bytes, b * pageSize, ...pageRange(a));
+}
+
+function oldPage(bytes: Buffer, page: number): undefined {
+  if ((page + 1) * pageSize <= earlier.length) earlier.copy(bytes, page * pageSize, ...pageRange(page));
+}
+
+for (const [what, change] of rows) {
+  test(`${what} at ${rounds} places (SEED=${seed})`, () => {
+    for (let round = 0; round < rounds; round++) check(`${what}, round ${round}`, damage(change));
+  });
+}

@@ -1,0 +1,161 @@
+/** Decides, from what was found in a store's file, what its objects are, and names those that cannot be brought back, or not for certain. */
+import { type Expiry, revisionOf } from "../../embedded/ledger.ts";
+import { integerKey } from "../keys.ts";
+import type { FoundChange, FoundPosition } from "./found-entries.ts";
+import type { StoreContents } from "./read-store.ts";
+import type { KeyRange } from "./tree-walk.ts";
+
+export interface LeftOut {
+  /** Undefined when it cannot be read, either. */
+  readonly key: string | undefined;
+  /** Of what is left out; undefined when it is not known. */
+  readonly revision: number | undefined;
+  readonly problem: string;
+  /** The latest older state that can be read. */
+  readonly older: FoundChange | undefined;
+}
+
+export interface Uncertain {
+  readonly key: string;
+  readonly revision: number;
+  readonly problem: string;
+}
+
+export interface Salvage {
+  /** One for each key, by position. */
+  readonly puts: readonly FoundChange[];
+  readonly expiries: readonly Expiry[];
+  readonly leftOut: readonly LeftOut[];
+  /** Brought back, though a later state, or a deletion, may be lost. */
+  readonly uncertain: readonly Uncertain[];
+  /** No revision in the file is higher. */
+  readonly revision: number;
+}
+
+/** What is decided once for all keys. */
+interface Evidence extends StoreContents {
+  readonly latest: ReadonlyMap<string, FoundChange>;
+  /** Keys whose entry is in the index, but leads nowhere. */
+  readonly astray: ReadonlySet<string>;
+  /** Above this position, all of the log was read; 0 when all of it was. */
+  readonly newestLost: number;
+}
+
+type Fate = { readonly put: FoundChange; readonly doubt?: string } | { readonly lost: string; readonly position?: number };
+
+export function salvage(contents: StoreContents): Salvage {
+  const latest = latestChanges(contents);
+  const astray = new Set(contents.damage.flatMap(({ tree, key }) => (tree === "current" && key !== undefined ? [key] : [])));
+  const evidence: Evidence = { ...contents, latest, astray, newestLost: newestLost(contents) };
+  const puts: FoundChange[] = [];
+  const uncertain: Uncertain[] = [];
+  const lost: { key: string; problem: string; position: number | undefined }[] = [];
+  const takenPositions = new Set<number>();
+  for (const key of new Set([...contents.positions.keys(), ...latest.keys(), ...astray])) {
+    const fate = fateOf(key, evidence);
+    if (fate === undefined) continue;
+    if ("put" in fate) {
+      puts.push(fate.put);
+      takenPositions.add(fate.put.position);
+      if (fate.doubt !== undefined) uncertain.push({ key, revision: revisionOf(fate.put.position), problem: fate.doubt });
+    } else {
+      lost.push({ key, problem: fate.lost, position: fate.position });
+      if (fate.position !== undefined) takenPositions.add(fate.position);
+    }
+  }
+  const older = olderStates(contents, lost);
+  const leftOut = lost.map(({ key, problem, position }): LeftOut => {
+    return { key, revision: position && revisionOf(position), problem, older: older.get(key) };
+  });
+  return {
+    puts: puts.sort((a, b) => a.position - b.position),
+    expiries: [...contents.expiries.values()].filter(({ position }) => takenPositions.has(position)),
+    leftOut: [...leftOut, ...withoutKey(contents, takenPositions)],
+    uncertain,
+    revision: highestRevision(contents),
+  };
+}
+
+/** @returns undefined when the key has no object */
+function fateOf(key: string, evidence: Evidence): Fate | undefined {
+  const { positions, lost } = evidence;
+  const latest = evidence.latest.get(key);
+  const pointer = positions.get(key);
+  if (pointer?.source === "tree") {
+    if (latest === undefined || latest.position <= pointer.position || !isTrusted(latest)) return fateAt(key, pointer.position, evidence);
+    return latest.type === "delete" ? undefined : { put: latest, doubt: "the index of keys leads to an older revision" };
+  }
+  if (!lost.current.some((range) => contains(range, Buffer.from(key)))) {
+    const contradicts = latest?.type === "put" && latest.source === "tree" && evidence.newestLost === 0;
+    return contradicts ? { put: latest, doubt: "the index of keys does not have it" } : undefined;
+  }
+  // Where all of the log was read, it says what there is.
+  const isNewer = pointer !== undefined && pointer.source !== "free" && pointer.position > (latest?.position ?? 0);
+  if (isNewer && evidence.newestLost > 0) return doubted(fateAt(key, pointer.position, evidence), pointer, evidence);
+  if (latest !== undefined) return latest.type === "delete" ? undefined : doubted({ put: latest }, latest, evidence);
+  return evidence.astray.has(key) ? { lost: "the position of its record is damaged" } : undefined;
+}
+
+function fateAt(key: string, position: number, { changes, damagedPositions }: Evidence): Fate {
+  const change = changes.get(position);
+  if (change?.key === key && change.type === "put") return { put: change };
+  return { lost: damagedPositions.get(position) ?? "the log has no record of it", position };
+}
+
+/** The fate of a state that the index of keys does not vouch for. */
+function doubted(fate: Fate, { source, position }: FoundPosition, { newestLost }: Evidence): Fate {
+  if ("lost" in fate) return fate;
+  if (source === "unknown") return { ...fate, doubt: "it was found in a page of which it is not known whether it was in use" };
+  return position > newestLost ? fate : { ...fate, doubt: "a later record of it may be lost" };
+}
+
+/** The latest change of each key that can be read, and was not replaced or deleted for certain. */
+function latestChanges({ changes }: StoreContents): ReadonlyMap<string, FoundChange> {
+  const latest = new Map<string, FoundChange>();
+  for (const change of changes.values()) {
+    if (change.source !== "free" && change.position > (latest.get(change.key)?.position ?? 0)) latest.set(change.key, change);
+  }
+  return latest;
+}
+
+function isTrusted({ source }: FoundChange): boolean {
+  return source === "tree" || source === "orphan";
+}
+
+function newestLost({ lost, damagedPositions }: StoreContents): number {
+  let newest = 0;
+  for (const { to } of lost.log)
+    newest = Math.max(newest, to === undefined || to.length < 8 ? Number.POSITIVE_INFINITY : integerKey.readKey(to, 0, 8));
+  for (const position of damagedPositions.keys()) newest = Math.max(newest, position);
+  return newest;
+}
+
+function contains({ from, to }: KeyRange, key: Buffer): boolean {
+  return key.compare(from) >= 0 && (to === undefined || key.compare(to) < 0);
+}
+
+function olderStates({ changes }: StoreContents, lost: readonly { key: string; position: number | undefined }[]): Map<string, FoundChange> {
+  const before = new Map(lost.map(({ key, position }) => [key, position ?? Number.POSITIVE_INFINITY]));
+  const older = new Map<string, FoundChange>();
+  for (const change of changes.values()) {
+    const { key, position, type } = change;
+    const limit = before.get(key);
+    if (limit !== undefined && type === "put" && position < limit && position > (older.get(key)?.position ?? 0)) older.set(key, change);
+  }
+  return older;
+}
+
+/** Damaged records that may be the latest of keys which the index has lost. */
+function withoutKey({ damagedPositions, changes, lost }: StoreContents, taken: ReadonlySet<number>): LeftOut[] {
+  if (lost.current.length === 0) return [];
+  const unknown = [...damagedPositions].filter(([position]) => !taken.has(position) && !changes.has(position));
+  return unknown.map(([position, problem]) => ({ key: undefined, revision: revisionOf(position), problem, older: undefined }));
+}
+
+function highestRevision({ marks, changes, positions, damagedPositions }: StoreContents): number {
+  let highest = marks?.revision ?? 1;
+  for (const position of changes.keys()) highest = Math.max(highest, revisionOf(position));
+  for (const { position } of positions.values()) highest = Math.max(highest, revisionOf(position));
+  for (const position of damagedPositions.keys()) highest = Math.max(highest, revisionOf(position));
+  return highest;
+}

@@ -1,0 +1,90 @@
+/** The trees of the newest state in LMDB's file, also where the meta pages that lead to them are damaged. */
+import type { Tree } from "../page-file.ts";
+import { type LeafPage, metaPages, type StoreFile } from "./store-file.ts";
+import { PageUse, walkTree } from "./tree-walk.ts";
+
+export const treeNames = ["meta", "log", "current", "expiry"] as const;
+export type TreeName = (typeof treeNames)[number];
+
+export interface Snapshot {
+  readonly trees: ReadonlyMap<TreeName, Tree>;
+  /** Of the lists of pages that no tree uses; undefined when it is not known. */
+  readonly free: Tree | undefined;
+  /** The page that names the trees. */
+  readonly mainPage: number;
+}
+
+export interface FoundSnapshot {
+  /** Undefined when nothing in the file leads to the trees. */
+  readonly snapshot: Snapshot | undefined;
+  /** Why the meta pages cannot be trusted. */
+  readonly problems: readonly { readonly page: number; readonly problem: string }[];
+}
+
+/** States that are tried when the meta pages cannot be trusted. */
+const candidatesMax = 3;
+
+/**
+ * LMDB writes the two meta pages by turns, so that they are of consecutive transactions. Every transaction also makes a new page that names the trees:
+ * by it, states are found that the meta pages do not know.
+ */
+export function findSnapshot(file: StoreFile): FoundSnapshot {
+  const [meta, other] = file.metas;
+  const problems = [...file.metaProblems];
+  if (meta !== undefined && other !== undefined && meta.transaction - other.transaction > 1) {
+    problems.push({ page: other.page, problem: `the page is of transaction ${other.transaction}, and the other meta page of ${meta.transaction}` });
+  }
+  // A process that was killed may have left the pages of one transaction which did not come to its end.
+  const newest = meta === undefined ? -1 : meta.transaction + (problems.length === 0 ? 1 : 0);
+  const newer = mainPages(file, newest);
+  const known = meta && snapshotOf(file, meta.main.root, meta.free);
+  if (problems.length === 0 && newer.length === 0) return { snapshot: known, problems };
+  if (problems.length === 0 && meta !== undefined) {
+    problems.push({ page: meta.page, problem: `the page is of transaction ${meta.transaction}, and others are of ${newer[0]?.transaction}` });
+  }
+  const snapshots = newer.slice(0, candidatesMax).flatMap(({ number }) => snapshotOf(file, number, undefined) ?? []);
+  return { snapshot: snapshots.find((snapshot) => isWhole(file, snapshot)) ?? known ?? snapshots[0], problems };
+}
+
+function snapshotOf(file: StoreFile, root: number | undefined, free: Tree | undefined): Snapshot | undefined {
+  if (root === undefined) return { trees: new Map(), free, mainPage: 0 };
+  const page = file.page(root);
+  if ("problem" in page || page.kind !== "leaf") return undefined;
+  const trees = treesOf(page);
+  return trees && { trees, free, mainPage: root };
+}
+
+/** The named trees of a page; undefined when it is not a page that names trees of ours. Four names fit on one page. */
+function treesOf({ nodes }: LeafPage): Map<TreeName, Tree> | undefined {
+  const trees = new Map<TreeName, Tree>();
+  for (const { key, value } of nodes) {
+    const name = key.toString("latin1").replace(/\0$/, "") as TreeName;
+    if (!("tree" in value) || !treeNames.includes(name)) return undefined;
+    trees.set(name, value.tree);
+  }
+  return trees;
+}
+
+/** Those of later transactions, newest first. */
+function mainPages(file: StoreFile, after: number): LeafPage[] {
+  const pages: LeafPage[] = [];
+  for (let at = metaPages; at < file.pageCount; at++) {
+    if ((file.header(at)?.transaction ?? 0) <= after) continue;
+    const page = file.page(at);
+    if (!("problem" in page) && page.kind === "leaf" && page.nodes.length > 0 && treesOf(page) !== undefined) pages.push(page);
+  }
+  return pages.sort((a, b) => b.transaction - a.transaction);
+}
+
+function isWhole(file: StoreFile, { trees }: Snapshot): boolean {
+  const use = new PageUse(file.pageCount);
+  let whole = true;
+  const visitor = {
+    node() {},
+    damaged() {
+      whole = false;
+    },
+  };
+  for (const tree of trees.values()) if (walkTree(file, tree, use, visitor, { isOrdered: true }) !== tree.entries) whole = false;
+  return whole;
+}

@@ -1,0 +1,84 @@
+/** Makes a store out of objects, complete or not at all: it is written beside its place, and moved there when it is on disk. */
+import { existsSync } from "node:fs";
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { makeDirectory } from "../../api/make-directory.ts";
+import { type Change, type Expiry, revisionOf } from "../embedded/ledger.ts";
+import { dataFile } from "./check-file.ts";
+import { LmdbLedger } from "./lmdb-ledger.ts";
+
+export type NewEntry = { readonly put: Change } | { readonly expiry: Expiry };
+
+export interface NewStore {
+  /** The store's place, where nothing is yet. Directories above it are made. */
+  readonly dir: string;
+  /** That the store begins with; older ones cannot be read. Not below that of any object. */
+  readonly revision: number;
+  /** Each key once, at most. */
+  readonly entries: Iterable<NewEntry>;
+}
+
+/** Written in one transaction, at least. */
+const groupBytes = 4 << 20;
+const groupChanges = 1024;
+
+/** @throws Error when there is something at the place, or it cannot be written; then nothing of the store is left */
+export async function writeStore({ dir, revision, entries }: NewStore): Promise<void> {
+  checkAbsent(dir);
+  makeDirectory(dirname(dir), { mode: 0o700 });
+  const unfinished = `${dir}.unfinished-${process.pid}`;
+  await mkdir(unfinished, { mode: 0o700 });
+  try {
+    await writeEntries(unfinished, revision, entries);
+    await sync(dataFile(unfinished));
+    await sync(unfinished);
+    checkAbsent(dir);
+    await rename(unfinished, dir);
+    await sync(dirname(dir));
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** @throws Error */
+export function checkAbsent(dir: string): void {
+  if (existsSync(dir)) throw new Error(`${dir} exists already, and nothing is overwritten: move it away, or choose another directory`);
+}
+
+async function writeEntries(dir: string, revision: number, entries: Iterable<NewEntry>): Promise<void> {
+  const ledger = await LmdbLedger.open({ dir, durability: "relaxed" });
+  try {
+    let changes: Change[] = [];
+    let expiries: Expiry[] = [];
+    let bytes = 0;
+    const flush = async (): Promise<void> => {
+      // No history: what was before any of the objects is not there.
+      await ledger.write({ changes, expiries, drop: [], dropExpiries: [], marks: { revision, compacted: revision, historyBytes: 0 } });
+      [changes, expiries, bytes] = [[], [], 0];
+    };
+    for (const entry of entries) {
+      if ("expiry" in entry) expiries.push(entry.expiry);
+      else {
+        const { put } = entry;
+        if (revisionOf(put.position) > revision) throw new Error(`the object ${put.key} has revision ${revisionOf(put.position)}, above ${revision}`);
+        changes.push({ ...put, previous: 0, historyBytes: 0 });
+        bytes += put.value.length;
+      }
+      if (bytes >= groupBytes || changes.length + expiries.length >= groupChanges) await flush();
+    }
+    await flush();
+  } finally {
+    await ledger.close();
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  if (process.platform === "win32") return; // It does not open directories.
+  const file = await open(path, "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
