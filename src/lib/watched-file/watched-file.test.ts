@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -15,10 +15,14 @@ interface Seen {
 }
 
 /** Polls are made by hand; all other waiting is real, but a tenth as long. */
-async function following(start: { known?: string; content?: string; bytesMax?: number }, run: (seen: Seen) => Promise<void>): Promise<void> {
+async function following(
+  start: { known?: string; content?: string; bytesMax?: number; links?: (dir: string) => Promise<void> },
+  run: (seen: Seen) => Promise<void>,
+): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), "watched-"));
   const path = join(dir, "file");
   if (start.content !== undefined) await writeFile(path, start.content);
+  await start.links?.(dir);
   const told: string[] = [];
   let wake = (): void => undefined;
   const tell = (text: string): void => {
@@ -106,4 +110,109 @@ test("a file that vanishes is an error at each poll, and is followed when it com
 
 test("a file that is too long is an error", async () => {
   await following({ content: "12345", bytesMax: 4 }, async ({ until }) => assert.deepEqual(await until("error EFBIG"), ["error EFBIG"]));
+});
+
+/** Replaces a link as Kubernetes turns `..data`. */
+async function turn(link: string, target: string): Promise<void> {
+  await symlink(target, `${link}_tmp`);
+  await rename(`${link}_tmp`, link);
+}
+
+async function directoryWith(dir: string, name: string, content: string): Promise<void> {
+  await mkdir(join(dir, name));
+  await writeFile(join(dir, name, "file"), content);
+}
+
+/** No poll happens: each step is noticed by what the system reports. */
+const linkRows: [what: string, links: (dir: string) => Promise<void>, steps: (dir: string) => (() => Promise<void>)[]][] = [
+  [
+    "a link whose target is written in place, or replaced",
+    async (dir) => {
+      await directoryWith(dir, "far", "a");
+      await symlink("far/file", join(dir, "file"));
+    },
+    (dir) => [
+      () => writeFile(join(dir, "far/file"), "b"),
+      async () => {
+        await writeFile(join(dir, "far/new"), "c");
+        await rename(join(dir, "far/new"), join(dir, "far/file"));
+      },
+    ],
+  ],
+  [
+    "a link that is turned, and its new target written in place",
+    async (dir) => {
+      await directoryWith(dir, "one", "a");
+      await directoryWith(dir, "two", "b");
+      await symlink(join(dir, "one/file"), join(dir, "file"));
+    },
+    (dir) => [() => turn(join(dir, "file"), "two/file"), () => writeFile(join(dir, "two/file"), "c")],
+  ],
+  [
+    "a mounted ConfigMap, and a link to a file in it",
+    async (dir) => {
+      const mount = join(dir, "mount");
+      await mkdir(mount);
+      await directoryWith(mount, "..one", "a");
+      await symlink("..one", join(mount, "..data"));
+      await symlink("..data/file", join(mount, "file"));
+      await symlink("mount/file", join(dir, "file"));
+    },
+    (dir) => [
+      async () => {
+        await directoryWith(join(dir, "mount"), "..two", "b");
+        await turn(join(dir, "mount/..data"), "..two");
+      },
+      async () => {
+        await directoryWith(join(dir, "mount"), "..three", "c");
+        await turn(join(dir, "mount/..data"), "..three");
+        await rm(join(dir, "mount/..one"), { recursive: true });
+      },
+      () => writeFile(join(dir, "mount/..three/file"), "d"),
+    ],
+  ],
+  [
+    "a chain of links through directories, of which one in the middle is turned",
+    async (dir) => {
+      await directoryWith(dir, "one", "a");
+      await directoryWith(dir, "two", "b");
+      await mkdir(join(dir, "links"));
+      await symlink("../one", join(dir, "links/current"));
+      await symlink("links", join(dir, "via"));
+      await symlink("./via/../via/current/file", join(dir, "file"));
+    },
+    (dir) => [() => turn(join(dir, "links/current"), "../two"), () => writeFile(join(dir, "two/file"), "c")],
+  ],
+  [
+    "a link whose target appears later",
+    async (dir) => {
+      await mkdir(join(dir, "far"));
+      await symlink("far/later/file", join(dir, "file"));
+    },
+    (dir) => [() => directoryWith(dir, "far/later", "b"), () => writeFile(join(dir, "far/later/file"), "c")],
+  ],
+];
+for (const [what, links, steps] of linkRows) {
+  test(`follows ${what}`, { timeout: 20_000 }, async () => {
+    await following({ known: "a", links }, async ({ until, dir }) => {
+      for (const [index, step] of steps(dir).entries()) {
+        await step();
+        const content = String.fromCharCode("b".charCodeAt(0) + index);
+        assert.ok((await until(content)).includes(content));
+      }
+    });
+  });
+}
+
+test("links that lead round are an error at each poll, and followed when they no longer do", async () => {
+  const links = async (dir: string): Promise<void> => {
+    await symlink("other", join(dir, "file"));
+    await symlink("file", join(dir, "other"));
+  };
+  await following({ known: "a", links }, async ({ until, dir }) => {
+    await until("error ELOOP");
+    await rm(join(dir, "other"));
+    await writeFile(join(dir, "other"), "b");
+    await until("b");
+  });
 });

@@ -1,8 +1,8 @@
 /** Follows the content of one file. Source: access-control §5.3 and §8: on change, and every 60 s. */
 import { createHash } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
-import { dirname } from "node:path";
 import { readBoundedFile } from "../bounded-file/bounded-file.ts";
+import { linkDirectories } from "./link-directories.ts";
 
 export interface WatchedFileOptions {
   /** What has been read of it already, which is not told again. Undefined: whatever is read first is told. */
@@ -25,26 +25,33 @@ const pollMs = 60_000;
 /** New content must stand so long, so that what is being written is most likely not read as the whole. */
 const settleMs = 100;
 
+/** The way to the file may change again while it is being looked up; after so many times the next event or poll must do. */
+const lookUpsMax = 5;
+
 /**
- * The directory is watched, not the file, because files are replaced by renaming, and mounted ones by a link that is turned. Where the system
- * cannot watch, the polls remain.
+ * Directories are watched, not the file, because files are replaced by renaming: the one that the file is in, and each that holds a symbolic link on the
+ * way to it, as mounted ConfigMaps have two. Where the system cannot watch, the polls remain.
  */
 export function watchFile(path: string, options: WatchedFileOptions): WatchedFile {
   const { after, onContent, onError, bytesMax } = options;
   let told = options.known && hashOf(options.known);
   let unsettled: string | undefined;
-  let watcher: FSWatcher | undefined;
+  const watchers = new Map<string, FSWatcher>();
   let cancelPoll: () => void;
   let cancelLook: (() => void) | undefined;
   let reading = false;
   let closed = false;
 
-  /** The watcher is made anew, for the directory may be another one by now. */
+  /** The watchers are opened again, because a directory may be another one by now. */
   function poll(): void {
-    watcher?.close();
-    watcher = watchDirectory(path, lookSoon);
+    closeWatchers();
     cancelPoll = after(pollMs, poll);
     look();
+  }
+
+  function closeWatchers(): void {
+    for (const watcher of watchers.values()) watcher.close();
+    watchers.clear();
   }
 
   /** However much goes on in the directory, the file is read once in a while. */
@@ -59,10 +66,38 @@ export function watchFile(path: string, options: WatchedFileOptions): WatchedFil
   function look(): void {
     if (reading) return lookSoon();
     reading = true;
-    readBoundedFile(path, { ...(bytesMax !== undefined && { bytesMax }), waitMs: 0 }).then(
-      (content) => done(() => compare(content)),
-      (error: Error) => done(() => fail(error)),
-    );
+    // Watched first and read then, so that no change is missed in between.
+    watchDirectories()
+      .then(() => readBoundedFile(path, { ...(bytesMax !== undefined && { bytesMax }), waitMs: 0 }))
+      .then(
+        (content) => done(() => compare(content)),
+        (error: Error) => done(() => fail(error)),
+      );
+  }
+
+  async function watchDirectories(): Promise<void> {
+    for (let turn = 0; turn < lookUpsMax; turn++) {
+      const directories = await linkDirectories(path);
+      if (closed || !useWatchers(directories)) return;
+    }
+  }
+
+  /** @returns whether there were others before */
+  function useWatchers(directories: ReadonlySet<string>): boolean {
+    let changed = false;
+    for (const [directory, watcher] of watchers) {
+      if (directories.has(directory)) continue;
+      watcher.close();
+      watchers.delete(directory);
+    }
+    for (const directory of directories) {
+      if (watchers.has(directory)) continue;
+      const watcher = watchDirectory(directory, lookSoon);
+      if (watcher === undefined) continue;
+      watchers.set(directory, watcher);
+      changed = true;
+    }
+    return changed;
   }
 
   function done(tell: () => void): void {
@@ -95,15 +130,15 @@ export function watchFile(path: string, options: WatchedFileOptions): WatchedFil
       closed = true;
       cancelPoll();
       cancelLook?.();
-      watcher?.close();
+      closeWatchers();
     },
   };
 }
 
 /** @returns undefined when the directory cannot be watched */
-function watchDirectory(path: string, onChange: () => void): FSWatcher | undefined {
+function watchDirectory(directory: string, onChange: () => void): FSWatcher | undefined {
   try {
-    const watcher = watch(dirname(path), { persistent: false }, onChange);
+    const watcher = watch(directory, { persistent: false }, onChange);
     // The polls go on, and the next one watches again.
     watcher.on("error", () => watcher.close());
     return watcher;
