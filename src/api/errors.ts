@@ -186,7 +186,7 @@ export function timeout(message: string, retryAfterSeconds = 0, causes?: StatusC
 }
 
 /** The client knows a version that this server has not reached. @param wanted as the client sent it */
-export function resourceVersionTooLarge(wanted: string | number, current: number): ApiError {
+export function resourceVersionTooLarge(wanted: string | number, current: number, { retryAfterSeconds = 1 } = {}): ApiError {
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
-  return timeout(`Too large resource version: ${wanted}, current: ${current}`, 1, causes);
+  return timeout(`Too large resource version: ${wanted}, current: ${current}`, retryAfterSeconds, causes);
 }

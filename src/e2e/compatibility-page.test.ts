@@ -7,6 +7,7 @@ import { startTestServer, type TestServer } from "../testing/start-test-server.t
 const core = "/api/v1/namespaces/default";
 const configMaps = `${core}/configmaps`;
 const revisions = "/apis/apps/v1/namespaces/default/controllerrevisions";
+const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
 const services = `${core}/services`;
 const tableForm = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const named = (name: string, rest: object = {}): object => ({ metadata: { name }, ...rest });
@@ -128,6 +129,41 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       /"continue":"/,
     ],
     ["and none where another object follows", get(`${configMaps}?limit=2&labelSelector=t`), 200, /"metadata":\{"resourceVersion":"\d+"\}/],
+  ],
+  "Kinds that upstream does not cache": [
+    ...["a", "b", "c"].map(
+      (name, index): Row => [
+        `an Event ${name}`,
+        post(`${core}/events`, { metadata: { name }, involvedObject: { namespace: "default" }, reason: index === 2 ? "Z" : "Y" }),
+        201,
+        /"Event"/,
+      ],
+    ),
+    ["a limit holds for any version", get(`${core}/events?limit=1&resourceVersion=0`), 200, /"continue":"[^"]+","remainingItemCount":2/],
+    ["a token is given where another object follows", get(`${core}/events?limit=2&fieldSelector=reason=Y`), 200, /"continue":"/],
+    ["and only there", get(`${core}/events?limit=1&fieldSelector=reason=Z`), 200, /"metadata":\{"resourceVersion":"\d+"\}/],
+    ["no list is waited for", get(`${core}/events?resourceVersion=99999999999`), 504, /"details":\{"causes":\[\{[^\]]*\}\]\},"code":504/],
+    ["nor an object", get(`${core}/events/a?resourceVersion=99999999999`), 504, /"details":\{"causes":\[\{[^\]]*\}\]\},"code":504/],
+    ["a version that is no number", get(`${core}/events/a?resourceVersion=x`), 400, /"invalid resource version: resourceVersion: Invalid value/],
+    ["of others it is 500", get(`${configMaps}/a?resourceVersion=x`), 500, /"resourceVersion: Invalid value/],
+  ],
+  "Errors of options": [
+    ["timeoutSeconds comes before limit", get(`${configMaps}?limit=x&timeoutSeconds=`), 400, /strconv\.ParseInt: parsing \\"\\": invalid syntax/],
+    [
+      "ReplicaSets cannot be selected by status.replicas",
+      get("/apis/apps/v1/namespaces/default/replicasets?fieldSelector=status.replicas%3D0"),
+      400,
+      /\\"status\.replicas\\" is not a known field selector: only \\"metadata\.name\\", \\"metadata\.namespace\\"/,
+    ],
+  ],
+  "Errors about the metadata of roles": [
+    ["a role", post(roles, named("r")), 201, /"Role"/],
+    [
+      "an update checks metadata once more than that of other kinds",
+      { method: "PUT", path: `${roles}/r`, body: { metadata: { name: "r", finalizers: ["x"] } } },
+      422,
+      /(?:"field":"metadata\.finalizers\[0\]".*){2}/,
+    ],
   ],
   Negotiation: [
     [

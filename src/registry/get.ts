@@ -1,9 +1,15 @@
 /** Reads one object. Source: resource-api §4.6. */
 import { notFound, resourceVersionTooLarge } from "../api/errors.ts";
-import type { Resource } from "../resource/contract.ts";
+import type { Resource, Strategy } from "../resource/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { parseResourceVersion } from "./list-options.ts";
 import { aloneAfter, storedResource, storeOf } from "./resource-names.ts";
+
+/** A kind that upstream does not cache is not waited for. @throws ApiError 504 */
+export function checkReached(current: Snapshot, resourceVersion: string, revision: number): Snapshot {
+  if (revision > current.revision) throw resourceVersionTooLarge(resourceVersion, current.revision, { retryAfterSeconds: 0 });
+  return current;
+}
 
 export interface GetRequest {
   readonly namespace: string;
@@ -12,11 +18,11 @@ export interface GetRequest {
   readonly resourceVersion: string;
 }
 
-/** @throws ApiError 404; 504 when the version is not reached in time; 500 when it is no number (as upstream) */
+/** @throws ApiError 404; 504 when the version is not reached in time; 500 when it is no number, of uncached kinds 400 (as upstream) */
 export async function getEntry(resource: Resource, { namespace, name, resourceVersion }: GetRequest): Promise<Entry> {
   const store = storeOf(resource);
   const key = store.keyOf(namespace, name);
-  const entry = await stateFor(store.cache, resourceVersion).then(
+  const entry = await stateFor(store.cache, resourceVersion, resource.definition.strategy).then(
     (snapshot) => snapshot.get(key),
     (error: unknown) => aloneAfter(error, store, key),
   );
@@ -24,9 +30,10 @@ export async function getEntry(resource: Resource, { namespace, name, resourceVe
   return entry;
 }
 
-async function stateFor(cache: WatchCache, resourceVersion: string): Promise<Snapshot> {
+async function stateFor(cache: WatchCache, resourceVersion: string, { uncached }: Pick<Strategy, "uncached">): Promise<Snapshot> {
   if (resourceVersion === "") return cache.current();
-  const revision = parseResourceVersion(resourceVersion, "get");
+  const revision = parseResourceVersion(resourceVersion, uncached ? "list" : "get");
+  if (uncached) return checkReached(await cache.current(), resourceVersion, revision);
   await cache.ready();
   if (revision === Number.POSITIVE_INFINITY) throw resourceVersionTooLarge(resourceVersion, cache.latest().revision);
   return revision === 0 ? cache.latest() : cache.notOlderThan(revision);

@@ -28,11 +28,11 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
     watch: parseFlag(query.get("watch")) ?? false,
     labelSelector: query.get("labelSelector") ?? "",
     fieldSelector: query.get("fieldSelector") ?? "",
+    timeoutSeconds: parseInteger(query.get("timeoutSeconds")), // Before `limit`, as upstream reports errors.
     limit: Math.max(0, parseInteger(query.get("limit")) ?? 0),
     continueToken: query.get("continue") ?? "",
     resourceVersion: query.get("resourceVersion") ?? "",
     resourceVersionMatch: query.get("resourceVersionMatch") ?? "",
-    timeoutSeconds: parseInteger(query.get("timeoutSeconds")),
     allowWatchBookmarks: parseFlag(query.get("allowWatchBookmarks")) ?? false,
     sendInitialEvents: parseFlag(query.get("sendInitialEvents")),
   };

@@ -1,9 +1,10 @@
 /** Reads a collection: which state, which keys, which chunk. Source: resource-api §4.6, §4.8. */
 import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../api/errors.ts";
-import type { ConvertedVersion, Resolved, Resource, ResourceStore } from "../resource/contract.ts";
+import type { ConvertedVersion, Resolved, Resource, ResourceStore, Strategy } from "../resource/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { candidates, indexName } from "./candidates.ts";
 import { type ContinueToken, formatContinue, parseContinue } from "./continue-token.ts";
+import { checkReached } from "./get.ts";
 import { checkListOptions, type ListOptions, parseResourceVersion } from "./list-options.ts";
 import { storeOf } from "./resource-names.ts";
 import { type Selection, selectionOf } from "./selection.ts";
@@ -44,7 +45,8 @@ export async function listEntries(
   const token = options.continueToken === "" ? undefined : continueFrom(options);
   // The rest of a list is looked for as any rest is, whatever it selects.
   const single = token === undefined ? singleKey(resource, store, namespace, selection) : undefined;
-  const snapshot = token === undefined ? await stateFor(store.cache, options) : await continuedState(store.cache, token);
+  const snapshot =
+    token === undefined ? await stateFor(store.cache, options, resource.definition.strategy) : await continuedState(store.cache, token);
   if (single !== undefined) {
     const entry = snapshot.get(single);
     const found = entry === undefined ? [] : (await shownOf(converted, [entry])).filter(selection.matches);
@@ -52,8 +54,9 @@ export async function listEntries(
     return { meta: metaOf(snapshot), entries: found };
   }
   const after = token === undefined ? undefined : prefix + token.after;
-  // Upstream's cache does not cut what may be of any version, be it the rest of a list.
-  const limit = options.resourceVersion === "0" ? 0 : options.limit;
+  const { uncached } = resource.definition.strategy;
+  // Upstream's cache ignores the limit of a list at any version, including the rest of a list.
+  const limit = options.resourceVersion === "0" && !uncached ? 0 : options.limit;
   if (limit === 0 && selection.all && converted === undefined) {
     const count = snapshot.count(prefix, after);
     store.cache.counts.list("", { fetched: count, returned: count });
@@ -61,7 +64,7 @@ export async function listEntries(
   }
   const { entries, last, fetched } =
     converted === undefined
-      ? await collect(candidates(snapshot, { prefix, after }, selection, store), selection, limit)
+      ? await collect(candidates(snapshot, { prefix, after }, selection, store), selection, { limit, uncached })
       : await collectConverted(snapshot.range(prefix, after), converted, selection, limit);
   store.cache.counts.list(converted === undefined ? indexName(selection, store) : "", { fetched, returned: entries.length });
   const chunk = { entries, ...(token !== undefined && { among: snapshot.size }) };
@@ -77,13 +80,21 @@ function metaOf({ revision }: Snapshot): ListMeta {
 }
 
 /** The state that the first chunk of a list shows. */
-async function stateFor(cache: WatchCache, { resourceVersion, resourceVersionMatch, limit }: ListOptions): Promise<Snapshot> {
+async function stateFor(
+  cache: WatchCache,
+  { resourceVersion, resourceVersionMatch, limit }: ListOptions,
+  { uncached }: Pick<Strategy, "uncached">,
+): Promise<Snapshot> {
   if (resourceVersion === "") return consistent(cache);
   const revision = parseResourceVersion(resourceVersion, "list");
   await cache.ready();
+  const isExact = revision > 0 && (resourceVersionMatch === "Exact" || (resourceVersionMatch === "" && limit > 0));
+  if (uncached) {
+    const current = checkReached(await consistent(cache), resourceVersion, revision);
+    return isExact ? cache.exactly(revision) : current;
+  }
   if (revision === Number.POSITIVE_INFINITY) throw resourceVersionTooLarge(resourceVersion, cache.latest().revision);
   if (revision === 0) return cache.latest();
-  const isExact = resourceVersionMatch === "Exact" || (resourceVersionMatch === "" && limit > 0);
   return isExact ? cache.exactly(revision) : cache.notOlderThan(revision);
 }
 
@@ -168,17 +179,21 @@ interface Collected {
   readonly last?: Entry;
 }
 
-async function collect(all: Iterable<Entry>, selection: Selection, limit: number): Promise<Collected> {
+/** @param uncached more follows wherever another object does, as when upstream reads etcd; otherwise where another object is selected */
+async function collect(
+  all: Iterable<Entry>,
+  selection: Selection,
+  { limit, uncached }: { readonly limit: number; readonly uncached: boolean },
+): Promise<Collected> {
   const entries: Entry[] = [];
   let fetched = 0;
   for (const entry of all) {
     fetched += 1;
-    if (!selection.all) {
-      if (fetched % scannedMax === 0) await new Promise((resolve) => setImmediate(resolve));
-      if (!selection.matches(entry)) continue;
-    }
-    const last = entries.at(-1);
-    if (limit > 0 && entries.length === limit && last !== undefined) return { entries, last, fetched };
+    if (!selection.all && fetched % scannedMax === 0) await new Promise((resolve) => setImmediate(resolve));
+    const last = limit > 0 && entries.length === limit ? entries.at(-1) : undefined;
+    if (last !== undefined && uncached) return { entries, last, fetched };
+    if (!selection.matches(entry)) continue;
+    if (last !== undefined) return { entries, last, fetched };
     entries.push(entry);
   }
   return { entries, fetched };

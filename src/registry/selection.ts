@@ -68,7 +68,7 @@ export function checkSelectable({ group, resource, namespaced, strategy, custom 
   const own = strategy.selectableFields;
   const hasOwn = Object.keys(own).length > 0;
   if (field === "metadata.name" || (field === "metadata.namespace" && (namespaced || (!hasOwn && !custom))) || Object.hasOwn(own, field)) return;
-  if (custom || (hasOwn && group !== "batch" && group !== "apps")) throw badRequest(`field label not supported: ${field}`);
+  if (custom || (hasOwn && group !== "batch")) throw badRequest(`field label not supported: ${field}`);
   if (hasOwn && group === "batch" && resource === "jobs") throw badRequest(`field label ${JSON.stringify(field)} not supported for Job`);
   throw badRequest(`${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`);
 }

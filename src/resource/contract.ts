@@ -211,6 +211,8 @@ export interface Strategy {
   markDeleted(object: KubeObject, dependents: DependentsOptions): void;
   /** Seconds an object of this kind lives; undefined for ever. */
   readonly ttlSeconds: number | undefined;
+  /** Upstream reads the kind from etcd, without a watch cache (events): a limit holds for any resourceVersion, and some errors differ. */
+  readonly uncached: boolean;
   /** Field selector keys besides metadata.name and metadata.namespace, read from the storage version. */
   readonly selectableFields: Readonly<Record<string, (object: KubeObject) => string>>;
   /** Those of them that many clients select by one value each: lists and watches by them look at what they want alone. */

@@ -31,6 +31,7 @@ const defaults: Strategy = {
   companion: undefined,
   markDeleted: nothing,
   ttlSeconds: undefined,
+  uncached: false,
   selectableFields: {},
   indexedFields: [],
   columns: undefined,

@@ -4,7 +4,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { strategy } from "../../resource/strategy.ts";
 import type { PodOptions } from "../core/pod/options.ts";
 import { setTemplateDefaults, templateOptions } from "../core/pod-template.ts";
-import { type Part, selectable, setAbsent, struct } from "../fields.ts";
+import { type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
 import { checkAtMost, checkCounts, checkSelectorUnchanged, replicatedWarnings, validateReplicated } from "../workload.ts";
 
@@ -13,7 +13,6 @@ const rules = { noun: "deployment", unusableText: "invalid label selector", temp
 export const replicaSet = strategy({
   hasGeneration: true,
   scale: workloadScale,
-  selectableFields: { "status.replicas": (object) => selectable("status.replicas")(object) || "0" },
   setDefaults(object) {
     const spec = struct(object, "spec");
     setAbsent(spec, { replicas: 1 });

@@ -22,6 +22,7 @@ export const coreEvent = strategy({
   repeatsMetaRules: false,
   isolatesStatus: false,
   ttlSeconds: eventTtlSeconds,
+  uncached: true,
   selectableFields: {
     ...referenceKeys("involvedObject"),
     reason: selectable("reason"),
@@ -37,6 +38,7 @@ export const event = strategy({
   validateName: dnsSubdomainProblems,
   isolatesStatus: false,
   ttlSeconds: eventTtlSeconds,
+  uncached: true,
   selectableFields: {
     ...referenceKeys("regarding"),
     reason: selectable("reason"),

@@ -107,7 +107,7 @@ for (const [what, kind, input, problems] of rows) {
 }
 
 test("a binding stays with its role", () => {
-  const { problems } = updated(roleBinding, { roleRef }, (object) => {
+  const { problems } = updated(roleBinding, { metadata: { resourceVersion: "1" }, roleRef }, (object) => {
     object.roleRef.name = "other";
   });
   assert.deepEqual(problems, [`roleRef: Invalid value: {"APIGroup":"${group}","Kind":"ClusterRole","Name":"other"}: cannot change roleRef`]);

@@ -1,7 +1,7 @@
 /** Roles and bindings: named by any segment of a path, such as `system:node`. */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
 import type { Strategy } from "../../resource/contract.ts";
@@ -24,9 +24,14 @@ function roleStrategy(namespaced: boolean): Strategy {
   return strategy({
     validateName: pathSegmentNameProblems,
     isolatesStatus: false,
+    repeatsMetaRules: false,
     declarative: {},
     validate,
-    validateUpdate: (next, _old, errors) => validate(next, errors),
+    validateUpdate(next, old, errors) {
+      validateMetaAgain(next.metadata, { namespaced, validateName: pathSegmentNameProblems }, errors);
+      validate(next, errors);
+      validateMetaChangesAgain(next.metadata, old.metadata, errors);
+    },
   });
 }
 
@@ -67,6 +72,7 @@ function bindingStrategy(namespaced: boolean): Strategy {
   return strategy({
     validateName: pathSegmentNameProblems,
     isolatesStatus: false,
+    repeatsMetaRules: false,
     declarative: namespaced ? {} : undefined, // Upstream does not run the rules of cluster role bindings.
     setDefaults(object) {
       setAbsent(struct(object, "roleRef"), { apiGroup: group });
@@ -76,7 +82,9 @@ function bindingStrategy(namespaced: boolean): Strategy {
     },
     validate,
     validateUpdate(next, old, errors) {
+      validateMetaAgain(next.metadata, { namespaced, validateName: pathSegmentNameProblems }, errors);
       validate(next, errors);
+      validateMetaChangesAgain(next.metadata, old.metadata, errors);
       if (!deepEqual(next.roleRef, old.roleRef)) errors.invalid("roleRef", goFields(next.roleRef), "cannot change roleRef");
     },
   });

@@ -31,7 +31,8 @@ export function parseFieldSelector(text: string): FieldSelector {
     if (part === "") continue;
     const term = splitTerm(part);
     if (term === undefined) throw new SelectorError(`invalid selector: '${text}'; can't understand '${part}'`);
-    terms.push({ ...term, value: unescapeValue(term.value) });
+    const value = unescapeValue(term.value);
+    if (term.key !== "" || value !== "") terms.push({ ...term, value }); // Upstream drops `=` and `!=` alone.
   }
   return { terms };
 }

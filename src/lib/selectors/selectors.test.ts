@@ -121,6 +121,9 @@ const fieldMatches: [selector: string, matches: boolean][] = [
   ["metadata.name=a\\,b", true],
   ["metadata.name!=a", true],
   ["type==my/t,metadata.name=x", false],
+  ["=", true],
+  ["!=,=,metadata.name!=x", true],
+  ["=x", false],
 ];
 for (const [selector, wanted] of fieldMatches)
   test(`fields "${selector}"`, () => assert.equal(matchesFields(parseFieldSelector(selector), fields), wanted));
