@@ -5,9 +5,13 @@ import { ApiError } from "../api/errors.ts";
 import type { KubeObject } from "../api/object.ts";
 import { loopbackUser } from "../api/system-user.ts";
 import { addressAt, parseIpRanges } from "../lib/ip-range/ip-range.ts";
+import { removeUnread } from "../registry/commit.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { create } from "../registry/create.ts";
+import type { ResourceStore } from "../resource/contract.ts";
+import type { Stored } from "../storage/contract.ts";
 import { entryFromStored } from "../watch-cache/entry.ts";
+import { isReadFailure } from "../watch-cache/unreadable.ts";
 
 export interface BootOptions {
   /** Where clients inside a cluster would reach this server. Undefined: the Service has no endpoints. */
@@ -41,7 +45,7 @@ async function ensureAll(registry: RegistryContext, objects: readonly BootObject
   await Promise.all(objects.map((wanted) => ensure(registry, wanted)));
 }
 
-/** @returns what was there before; undefined when it was created, or its kind is switched off */
+/** What cannot be read is created again. @returns what was there before; undefined when it was created, or its kind is switched off */
 export async function ensure(
   registry: RegistryContext,
   { group, version, resource, namespace, object }: BootObject,
@@ -51,7 +55,10 @@ export async function ensure(
   if (target === undefined || store === undefined) return undefined; // Switched off by --runtime-config.
   const key = store.keyOf(namespace, object.metadata.name as string);
   const stored = await registry.storage.get(key);
-  if (stored !== undefined) return store.decode(entryFromStored(stored, store.source));
+  const existing = stored && readable(stored, store);
+  if (existing !== undefined) return existing;
+  // What is damaged cannot be updated. The store has logged it.
+  if (stored !== undefined) await removeUnread(registry, target.resource, object.metadata.name as string, stored);
   const request = { target, namespace, name: "", subresource: "", user: loopbackUser, dryRun: false, warnings: [] };
   try {
     await create(registry, { ...request, fieldManager: serverName, userAgent: serverName, decode: () => prepared(object) });
@@ -68,6 +75,16 @@ export async function ensure(
     };
     target?.resource.definition.strategy.setDefaults(fresh);
     return fresh;
+  }
+}
+
+/** @returns undefined when it cannot be read */
+function readable(stored: Stored, store: ResourceStore): KubeObject | undefined {
+  try {
+    return store.decode(entryFromStored(stored, store.source));
+  } catch (error) {
+    if (!isReadFailure(error)) throw error;
+    return undefined;
   }
 }
 

@@ -1,6 +1,7 @@
 /** Latest objects of one resource in key order, frozen snapshots of them, and recent events. Source: architecture, "Watch cache". */
 
 import type { CacheCounts } from "./counts.ts";
+import type { ReadableFollower } from "./follow-readable.ts";
 
 /** One object as it is served. Immutable; shared by the cache, lists and watchers. */
 export interface Entry {
@@ -81,6 +82,8 @@ export interface WatchCache {
   subscribe(from: number, subscriber: CacheSubscriber, topic?: Topic): CacheSubscription;
   /** The store was compacted to the revision: states before it are not shown any more. Events of open and new watches stay as long as they would. */
   forgetBefore(revision: number): void;
+  /** Follows the objects that can be read, where the cache cannot be loaded because of others. @throws RevisionCompacted when writes overtake it */
+  followReadable(follower: ReadableFollower): Promise<CacheSubscription>;
   close(): void;
 }
 

@@ -1,6 +1,7 @@
 /** Follows the objects of one cache: lists them, then takes their changes, and lists again whenever it was overtaken or could not read them. */
 import type { Clock } from "../api/clock.ts";
 import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "./contract.ts";
+import { UnreadableObjects } from "./unreadable.ts";
 
 export interface Follower {
   /** Resolves when the first list was read, or could not be. */
@@ -25,8 +26,10 @@ export interface FollowOptions {
   missing(key: string): void;
   /** The list had to be read again, be it that it could not be read the first time. */
   relisted?(): void;
-  /** The list could not be read. It is read again after a while. */
+  /** The list could not be read. It is read again after a while, unless {@link skipsUnreadable}. */
   failed(error: unknown): void;
+  /** Goes on with the objects that can be read, where others cannot; these are missing. */
+  readonly skipsUnreadable?: true;
 }
 
 /** How long until a list that could not be read, or was overtaken, is read again. */
@@ -43,7 +46,15 @@ export function followCache(options: FollowOptions): Follower {
 
   const list = async (): Promise<void> => {
     const isFirst = tries++ === 0;
-    await cache.ready();
+    try {
+      await cache.ready();
+    } catch (error) {
+      if (!options.skipsUnreadable || !(error instanceof UnreadableObjects)) throw error;
+      options.failed(error);
+      subscription = await cache.followReadable({ ...options, end: again });
+      if (stopped) subscription.close();
+      return;
+    }
     const snapshot = cache.latest();
     let read = 0;
     for (const entry of snapshot.range(prefix)) {

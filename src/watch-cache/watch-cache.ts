@@ -7,6 +7,7 @@ import type { CacheEvent, CacheSubscriber, CacheSubscription, Entry, Snapshot, T
 import { CacheCounts } from "./counts.ts";
 import { deletedEntry } from "./entry.ts";
 import { bytesOf, EventRing } from "./event-ring.ts";
+import { followReadable, type ReadableFollower } from "./follow-readable.ts";
 import { readHistory, supersededAt } from "./history.ts";
 import { IndexedTree } from "./indexed-tree.ts";
 import { KeptSnapshots, snapshotOf } from "./snapshots.ts";
@@ -231,6 +232,10 @@ class StorageWatchCache implements WatchCache {
       },
       close: () => this.#drop(reader),
     };
+  }
+
+  followReadable(follower: ReadableFollower): Promise<CacheSubscription> {
+    return followReadable(this.#options, follower);
   }
 
   close(): void {

@@ -5,6 +5,7 @@ import type { KubeObject } from "../../api/object.ts";
 import type { Catalog } from "../../resource/contract.ts";
 import type { WatchCache } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
+import { UnreadableObjects } from "../../watch-cache/unreadable.ts";
 import { type Binding, Policy, type Role, type Subject } from "./policy.ts";
 import type { PolicyRule } from "./rule.ts";
 
@@ -47,7 +48,8 @@ export function followPolicy({
         for (const key of keys()) if (key.startsWith(prefix)) yield key;
       },
       missing: (key) => take(key, undefined),
-      failed: (error) => logger.warn("RBAC waits for objects that could not be listed", { prefix, error: String(error) }),
+      failed: (error) => logger.warn("RBAC does without objects that could not be read", { prefix, error: String(error) }),
+      skipsUnreadable: true,
     });
     return [[follower, store.cache]];
   };
@@ -62,7 +64,9 @@ export function followPolicy({
     tried: Promise.all(followers.map(([{ tried }]) => tried)).then(() => {}),
     async reached(revision) {
       for (const [follower, cache] of followers) {
-        await cache.notOlderThan(revision);
+        await cache.notOlderThan(revision).catch((error: unknown) => {
+          if (!(error instanceof UnreadableObjects)) throw error; // The follower goes on without them.
+        });
         while (follower.seen !== undefined && follower.seen < revision) await new Promise(setImmediate);
       }
     },
