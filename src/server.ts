@@ -193,8 +193,8 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   closers.add(() => listener.close());
   metrics.add(handshakeMetrics(() => listener.handshakeErrors));
 
-  await ensureBootState(registry, { ...options, advertiseAddress: advertisedAddress(options), port: listener.port });
   await ensureDefaultServiceRange(registry, options.serviceClusterIpRange);
+  await ensureBootState(registry, { ...options, advertiseAddress: advertisedAddress(options), port: listener.port });
   await ensureRbacPolicy(registry);
   await rbac.tried;
   await rbac.reached(await storage.current());

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { isIP } from "node:net";
 import { ApiError } from "../api/errors.ts";
+import type { Logger } from "../api/logger.ts";
 import type { KubeObject } from "../api/object.ts";
 import { loopbackUser } from "../api/system-user.ts";
 import { addressAt, parseIpRanges } from "../lib/ip-range/ip-range.ts";
@@ -11,7 +12,7 @@ import { create } from "../registry/create.ts";
 import type { ResourceStore } from "../resource/contract.ts";
 import type { Stored } from "../storage/contract.ts";
 import { entryFromStored } from "../watch-cache/entry.ts";
-import { isReadFailure } from "../watch-cache/unreadable.ts";
+import { isReadFailure, UnreadableObjects } from "../watch-cache/unreadable.ts";
 
 export interface BootOptions {
   /** Where clients inside a cluster would reach this server. Undefined: the Service has no endpoints. */
@@ -19,6 +20,7 @@ export interface BootOptions {
   readonly port: number;
   /** CIDR, or one of each family; the Service has the first address. */
   readonly serviceClusterIpRange: string;
+  readonly logger?: Logger;
 }
 
 /** One object of the boot state, as it would be sent. */
@@ -37,12 +39,22 @@ const systemNamespaces = ["default", "kube-system", "kube-public", "kube-node-le
 
 /** Creates what is missing and leaves alone what is there. @throws ApiError when something cannot be created */
 export async function ensureBootState(registry: RegistryContext, options: BootOptions): Promise<void> {
-  await ensureAll(registry, systemNamespaces.map(namespaceNamed)); // What follows stands in one of them.
-  await ensureAll(registry, [...serverObjects(options), ...priorityClasses]);
+  await ensureAll(registry, systemNamespaces.map(namespaceNamed), options); // What follows is in one of them.
+  await ensureAll(registry, [...serverObjects(options), ...priorityClasses], options);
 }
 
-async function ensureAll(registry: RegistryContext, objects: readonly BootObject[]): Promise<void> {
-  await Promise.all(objects.map((wanted) => ensure(registry, wanted)));
+/** Goes on without those that wait for what cannot be read, such as a Service for the addresses of all others. */
+async function ensureAll(registry: RegistryContext, objects: readonly BootObject[], { logger }: BootOptions): Promise<void> {
+  const ensureOne = async (wanted: BootObject): Promise<void> => {
+    try {
+      await ensure(registry, wanted);
+    } catch (error) {
+      if (!(error instanceof UnreadableObjects)) throw error;
+      const { resource, namespace, object } = wanted;
+      logger?.error("Could not create an object of the boot state", { resource, namespace, name: object.metadata.name, error: error.message });
+    }
+  };
+  await Promise.all(objects.map(ensureOne));
 }
 
 /** What cannot be read is created again. @returns what was there before; undefined when it was created, or its kind is switched off */

@@ -114,3 +114,17 @@ test("a damaged object is named and not shown; the others of its kind are served
   assert.equal((await send(admin, "DELETE", `${configMaps}/damaged`, unsafe)).status, 200);
   assert.equal((await send(admin, "GET", configMaps)).status, 200);
 });
+
+test("a server starts when every object is damaged", async () => {
+  const all = join(dataDir, "..", "all");
+  await (await startTestServer({ ...options, dataDir: all })).close();
+  assert.ok((await damageStore(all, () => true)).length > 100);
+  const started = await startTestServer({ ...options, dataDir: all });
+  const client = rawClient(started.kubeconfig);
+  const statuses: number[] = [];
+  for (const path of ["/readyz", "/api/v1/namespaces", "/api/v1/namespaces/default/services/kubernetes", `${rbac}/clusterroles`])
+    statuses.push((await send(client, "GET", path)).status);
+  assert.deepEqual(statuses, [200, 200, 200, 200]);
+  client.close();
+  await started.close();
+});
