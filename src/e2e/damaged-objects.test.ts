@@ -112,7 +112,13 @@ test("a damaged object is named and not shown; the others of its kind are served
 
   const unsafe = { kind: "DeleteOptions", apiVersion: "v1", ignoreStoreReadErrorWithClusterBreakingPotential: true };
   assert.equal((await send(admin, "DELETE", `${configMaps}/damaged`, unsafe)).status, 200);
-  assert.equal((await send(admin, "GET", configMaps)).status, 200);
+  const later = await send(admin, "GET", configMaps);
+  assert.equal(later.status, 200);
+
+  // What a watch should show of the deletion is gone.
+  const { resourceVersion } = (await send(admin, "GET", "/api/v1/namespaces/default")).body.metadata;
+  const watch = await send(admin, "GET", `${configMaps}?watch=1&timeoutSeconds=1&resourceVersion=${resourceVersion}`);
+  assert.match(watch.text, /"code":410/);
 });
 
 test("a server starts when every object is damaged", async () => {

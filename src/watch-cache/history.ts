@@ -3,6 +3,7 @@ import { expired } from "../api/errors.ts";
 import { type LogEvent, RevisionCompacted, type Storage, type Stored } from "../storage/contract.ts";
 import type { CacheEvent, Entry } from "./contract.ts";
 import { deletedEntry } from "./entry.ts";
+import { isReadFailure } from "./unreadable.ts";
 
 export interface HistorySource {
   readonly storage: Storage;
@@ -27,6 +28,8 @@ export async function readHistory(source: HistorySource, range: HistoryRange): P
     return log && (await eventsOf(log, source, range));
   } catch (error) {
     if (error instanceof RevisionCompacted) throw expired(`too old resource version: ${range.after} (${error.compactedRevision})`);
+    // A state that cannot be read cannot be shown; those after it can.
+    if (isReadFailure(error)) throw expired(`too old resource version: ${range.after} (${range.to})`);
     throw error;
   }
 }
