@@ -7,7 +7,7 @@ import { type Check, isSet, presentValue, type Rule, type Target } from "./contr
 import { formats } from "./formats.ts";
 
 /** @param argument what follows the equals sign of the marker @returns the rules it stands for @throws Error for a malformed one */
-type MakeRules = (target: Target, level: RuleLevel, argument: string) => readonly Omit<Rule, "cohort">[];
+type MakeRules = (target: Target, level: RuleLevel, argument: string) => readonly Rule[];
 
 /** @param finds whether a value is wrong; nil pointers are no values */
 function reporting(finds: (value: unknown) => boolean, report: (errors: FieldErrors, path: string, value: unknown) => void): Check {
@@ -31,8 +31,8 @@ function valueCheck(target: Target, level: RuleLevel, origin: string, finds: (va
 
 type Report = (errors: FieldErrors, path: string, value: unknown) => void;
 
-const runs = (check: Check): Omit<Rule, "cohort"> => ({ check, stops: false });
-const stops = (check: Check): Omit<Rule, "cohort"> => ({ check, stops: true });
+const runs = (check: Check): Rule => ({ check, stops: false, cohort: "" });
+const stops = (check: Check): Rule => ({ check, stops: true, cohort: "" });
 
 const isRequired: MakeRules = (target, level) => {
   const mark = { origin: "", level };
@@ -47,7 +47,7 @@ const isRequired: MakeRules = (target, level) => {
 };
 
 /** Says nothing: it stops the others where there is no value. */
-const stopsUnset = (target: Target): Omit<Rule, "cohort"> => ({
+const stopsUnset = (target: Target): Rule => ({
   ...stops((_operation, _path, value) => !isSet(value, target)),
   silent: true,
 });
@@ -194,8 +194,18 @@ const hasFormat: MakeRules = (target, level, argument) => {
   ];
 };
 
+/**
+ * @param name the marker's @param argument what follows its equals sign
+ * @throws Error for an unknown marker, or an argument that it does not accept
+ */
+export function rulesNamed(name: string, { target, level }: { target: Target; level: RuleLevel }, argument = ""): readonly Rule[] {
+  const make = valueRules.get(name);
+  if (make === undefined) throw new Error(`unknown marker +k8s:${name}`);
+  return make(target, level, argument);
+}
+
 /** By the marker's name. */
-export const valueRules: ReadonlyMap<string, MakeRules> = new Map([
+const valueRules: ReadonlyMap<string, MakeRules> = new Map([
   ["enum", isOfEnum],
   ["forbidden", isForbidden],
   ["format", hasFormat],
@@ -217,7 +227,7 @@ const changes: ReadonlyMap<string, { readonly detail: string; found(was: boolean
 ]);
 
 /** `+k8s:update`, all of a field's at once. @param constraints `NoSet`, `NoUnset`, `NoModify` @throws Error for others */
-export function updateRule(target: Target, level: RuleLevel, constraints: readonly string[]): Omit<Rule, "cohort"> {
+export function updateRule(target: Target, level: RuleLevel, constraints: readonly string[]): Rule {
   const unknown = constraints.find((constraint) => !changes.has(constraint));
   if (unknown !== undefined) throw new Error(`no update constraint ${unknown}`);
   const mark = { origin: "update", level };
