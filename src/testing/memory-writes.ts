@@ -4,13 +4,15 @@ import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { send } from "./api-client.ts";
+import { manualClock } from "./manual-clock.ts";
 import { type MemoryRegistryOptions, openMemoryRegistry } from "./memory-registry.ts";
 import { openWrites, type WriteGolden } from "./write-golden.ts";
 
 /** One test for each row, which names what it changes. @param file a golden of writes */
 export function replayWrites(file: string, options: MemoryRegistryOptions = {}): void {
   const golden: WriteGolden = JSON.parse(gunzipSync(readFileSync(file)).toString());
-  const opened = openMemoryRegistry(options);
+  const clock = manualClock(Date.now()); // Never advanced, so that the times in two answers are equal.
+  const opened = openMemoryRegistry({ clock, ...options });
   const writes = opened.then(async ({ registry }) => {
     const namespace = /\/namespaces\/([^/]+)\//.exec(golden.path)?.[1];
     if (namespace !== undefined) await send(registry, "POST /api/v1/namespaces", { metadata: { name: namespace } });
