@@ -20,6 +20,7 @@ export interface Operation {
  */
 export type Check = (operation: Operation, path: string, value: unknown, old: unknown) => boolean;
 
+/** One marker at one place. */
 export interface Rule {
   readonly check: Check;
   /** A value that fails it is validated no further. */
@@ -38,6 +39,7 @@ export interface Target {
   readonly default?: unknown;
 }
 
+/** Whether a value is absent, or a nil pointer. */
 export function isUnset(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
@@ -57,15 +59,21 @@ export function presentValue(value: unknown, { type, pointer }: Target): unknown
   return pointer ? undefined : zeroOf(type);
 }
 
+/** Equality as upstream compares old and new values: a pointer that is set differs from one that is not. */
 export function equalTargets(a: unknown, b: unknown, { type, pointer }: Target): boolean {
   return (!pointer || isUnset(a) === isUnset(b)) && equalValues(a, b, type);
 }
 
+/** A field of a struct; undefined where there is no struct. */
 export function member(object: unknown, name: string): unknown {
   return isUnset(object) ? undefined : (object as Record<string, unknown>)[name];
 }
 
-/** @returns whether they stop; those that do come first */
+/**
+ * Runs rules of one cohort.
+ * @param rules as {@link inOrder} returns them
+ * @returns whether the value fails one that stops; those that do not stop are skipped then
+ */
 export function runRules(rules: readonly Rule[], operation: Operation, path: string, value: unknown, old: unknown): boolean {
   let stopped = false;
   for (const { check, stops } of rules) {
@@ -75,7 +83,7 @@ export function runRules(rules: readonly Rule[], operation: Operation, path: str
   return stopped;
 }
 
-/** In the order in which they run. */
+/** Those that stop come first: all of these run. */
 export function inOrder(rules: readonly Rule[]): Rule[] {
   return [...rules.filter(({ stops }) => stops), ...rules.filter(({ stops }) => !stops)];
 }

@@ -18,7 +18,11 @@ export interface ListRules {
 
 type KeyOf = (item: unknown) => unknown;
 
-/** @returns what items are told apart by; undefined where they are not @throws Error for a key that is no field */
+/**
+ * How the items of a list are identified.
+ * @returns undefined where nothing is said of it
+ * @throws Error for a map without keys, or a key that is no field
+ */
 export function keyOf({ items }: List, { semantic, keys }: ListRules): KeyOf | undefined {
   if (semantic === "atomic") return undefined;
   if (semantic === "set") return items.kind === "struct" ? (item) => encodeValue(item, items) : (item) => item;
@@ -29,13 +33,14 @@ export function keyOf({ items }: List, { semantic, keys }: ListRules): KeyOf | u
   return (item) => JSON.stringify(targets.map(({ name, target }) => String(presentValue(member(item, name), target))));
 }
 
-/** @throws Error where there is no such field */
+/** The place of a field of a struct. @throws Error where there is no such field */
 export function targetOf(type: Type, name: string): Target {
   const field = type.kind === "struct" ? type.byName.get(name) : undefined;
   if (field === undefined) throw new Error(`no field ${name}`);
   return { type: field.type, pointer: field.pointer, ...("default" in field && { default: field.default }) };
 }
 
+/** Reports every item whose key an earlier one has. */
 export function uniqueCheck({ items }: List, key: KeyOf, level: RuleLevel): Check {
   const mark = { origin: "", level };
   const shown = (item: unknown): unknown => (typeof item === "object" ? new GoPrinted(encodeValue(item, items)) : item);
@@ -54,7 +59,7 @@ export function uniqueCheck({ items }: List, key: KeyOf, level: RuleLevel): Chec
   };
 }
 
-/** Asks each item, of updates those that are new or changed. @param key undefined: nothing of the old list corresponds */
+/** Checks each item; on updates those that are new or changed. @param key undefined: no old item corresponds to a new one */
 export function eachItem({ items }: List, key: KeyOf | undefined, check: Check): Check {
   return (operation, path, value, oldValue) => {
     const old = key === undefined ? undefined : byKey(listOf(oldValue), key);
@@ -78,6 +83,7 @@ function byKey(list: readonly unknown[], key: KeyOf): Map<unknown, unknown> | un
   return map;
 }
 
+/** Checks each value; on updates those that are new or changed. */
 export function eachMapValue({ values }: MapType, check: Check): Check {
   return (operation, path, value, old) => {
     let fails = false;
@@ -90,7 +96,7 @@ export function eachMapValue({ values }: MapType, check: Check): Check {
   };
 }
 
-/** Problems of a key are the map's. */
+/** Checks each key; on updates those that are new. Problems of a key are reported at the map. */
 export function eachMapKey(check: Check): Check {
   return (operation, path, value, old) => {
     let fails = false;
@@ -102,6 +108,7 @@ export function eachMapKey(check: Check): Check {
   };
 }
 
+/** Values of key fields that select an item, by field. */
 export type Selector = ReadonlyMap<string, MarkerArgument>;
 
 /** Whether an item has all the values. */
@@ -110,12 +117,12 @@ export function matches({ items }: List, selector: Selector): (item: unknown) =>
   return (item) => wanted.every(({ name, value, target }) => presentValue(member(item, name), target) === value);
 }
 
-/** `conditions[{"type": "Approved"}]` */
+/** As paths have it: `{"type": "Approved"}`. */
 export function selectorText(selector: Selector): string {
   return `{${[...selector].map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`).join(", ")}}`;
 }
 
-/** Asks the first item that matches. */
+/** Checks the first item that matches; on updates if it is new or changed. */
 export function itemCheck(list: List, selector: Selector, check: Check): Check {
   const isWanted = matches(list, selector);
   return (operation, path, value, oldValue) => {
@@ -128,6 +135,7 @@ export function itemCheck(list: List, selector: Selector, check: Check): Check {
   };
 }
 
+/** The items of a list; none where there is no list. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

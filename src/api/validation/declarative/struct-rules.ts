@@ -12,6 +12,7 @@ export interface StructRules {
   readonly states: Map<string, StateGroup>;
 }
 
+/** Fields that depend on one discriminator. */
 export interface StateGroup {
   discriminator: { readonly name: string; readonly target: Target } | undefined;
   readonly members: Map<string, { readonly target: Target; readonly rules: StateRule[] }>;
@@ -24,6 +25,7 @@ interface StateRule {
   readonly rules: readonly Rule[];
 }
 
+/** A new one, without rules. */
 export function noStructRules(): StructRules {
   return { unions: new Map(), zeroOrOneOf: new Map(), states: new Map() };
 }

@@ -2,6 +2,7 @@
 import type { RuleLevel } from "../../field-errors.ts";
 import { type Check, equalTargets, isUnset, member, presentValue, type Rule, runRules, type Target } from "./contract.ts";
 
+/** A field of a struct, or an item of a list, that a union is about. */
 export interface UnionMember {
   /** The field, or `conditions[{"type": "Approved"}]`. */
   readonly name: string;
@@ -11,6 +12,7 @@ export interface UnionMember {
   isSet(holder: unknown): boolean;
 }
 
+/** Members that go together; collected while markers are read. */
 export interface Union {
   readonly members: UnionMember[];
   discriminator: { readonly name: string; readonly target: Target } | undefined;
