@@ -357,6 +357,58 @@ const oddPaths: RightsStep[] = [
   admin(`DELETE ${maps}/o`),
 ];
 
+const widgets = `/apis/rights.example.com/v1/namespaces/${namespace}/widgets`;
+const widget = (name: string, version = "v1"): object => ({ apiVersion: `rights.example.com/${version}`, kind: "Widget", ...metadata(name) });
+
+/** The handler of custom resources is not that of built-in ones. */
+const customPaths: RightsStep[] = [
+  ...writes([
+    { line: `POST ${widgets}/p`, body: widget("p") },
+    { line: `POST ${widgets}/p`, body: widget("q") },
+    { line: `POST ${widgets}/p/status`, body: widget("p") },
+    { line: `PATCH ${widgets.replace("v1", "v2")}/r?${force}`, type: apply, body: widget("r", "v2") },
+    { line: `PATCH ${widgets.replace("v1", "v2")}/r?${force}`, type: apply, body: widget("r", "v1") },
+    { line: `PUT ${widgets}/s`, body: widget("s") },
+  ]),
+  { line: `PUT ${widgets}`, body: widget("p") },
+  { line: `PATCH ${widgets}`, type: mergePatch, body: {} },
+  { line: "DELETE /apis/rights.example.com/v1/widgets" },
+  { line: "POST /apis/rights.example.com/v1/widgets", body: widget("p") },
+  { line: `GET ${widgets}/p/none` },
+  { line: `DELETE ${widgets}/p/status` },
+  { line: `POST ${widgets}`, body: widget("t", "v2") },
+  ...["p", "q", "r"].map((name) => admin(`DELETE ${widgets}/${name}`)),
+];
+
+const elsewhere = (name: string): object => ({ metadata: { name, namespace: "default" } });
+
+/** Bodies that are about another object than the path: what is authorized is the path. */
+const otherNames: RightsStep[] = [
+  ...["a", "b"].map((name) => admin(`POST ${core}/pods`, podNamed(name))),
+  ...["a", "b"].map((name) => admin(`POST ${maps}`, metadata(name))),
+  { line: `POST ${core}/pods/a/eviction`, body: { apiVersion: "policy/v1", kind: "Eviction", ...metadata("b") } },
+  { line: `POST ${core}/pods/a/binding`, body: { apiVersion: "v1", kind: "Binding", ...metadata("b"), target: { kind: "Node", name: "n" } } },
+  { line: `POST ${core}/pods/a/eviction`, body: { apiVersion: "policy/v1", kind: "Eviction", ...elsewhere("a") } },
+  { line: `POST ${core}/bindings`, body: { apiVersion: "v1", kind: "Binding", ...elsewhere("a"), target: { kind: "Node", name: "n" } } },
+  ...["", "/status", "/resize", "/ephemeralcontainers"].flatMap((view) => [
+    { line: `PUT ${core}/pods/a${view}`, current: `${core}/pods/b` },
+    { line: `PATCH ${core}/pods/a${view}`, type: mergePatch, body: metadata("b") },
+    { line: `PATCH ${core}/pods/a${view}`, type: mergePatch, body: elsewhere("a") },
+    { line: `PATCH ${core}/pods/a${view}?${force}`, type: apply, body: { apiVersion: "v1", kind: "Pod", ...metadata("b") } },
+    { line: `PATCH ${core}/pods/a${view}?${force}`, type: apply, body: { apiVersion: "v1", kind: "Pod", ...elsewhere("a") } },
+  ]),
+  { line: `POST ${maps}`, body: elsewhere("c") },
+  { line: `PUT ${maps}/a`, body: elsewhere("a") },
+  { line: `PATCH ${maps}/c?${force}`, type: apply, body: { apiVersion: "v1", kind: "ConfigMap", ...elsewhere("c") } },
+  { line: `PATCH ${maps}/c?${force}`, type: apply, body: { apiVersion: "v1", kind: "ConfigMap", ...metadata("d") } },
+  { line: `POST ${scopedAccount}`, body: { ...metadata("other"), spec: { audiences: [] } } },
+  {
+    line: `POST ${reviews}/namespaces/${namespace}/localsubjectaccessreviews`,
+    body: { metadata: { namespace }, spec: { user: "bob", resourceAttributes: { ...question, namespace: "default" } } },
+  },
+  ...["a", "b"].flatMap((name) => [admin(`DELETE ${core}/pods/${name}`), admin(`DELETE ${maps}/${name}`)]),
+];
+
 const unsafe = { apiVersion: "v1", kind: "DeleteOptions", ignoreStoreReadErrorWithClusterBreakingPotential: true };
 const unsafeDeletion: RightsStep[] = [
   admin(`POST ${maps}`, metadata("u")),
@@ -402,6 +454,8 @@ export const specialSteps: Readonly<Record<string, readonly RightsStep[]>> = {
   "namespaces: finalize": finalizing,
   "creation by apply": creation,
   "odd paths": oddPaths,
+  "odd paths of custom resources": customPaths,
+  "other objects in bodies": otherNames,
   "unsafe deletion": unsafeDeletion,
 };
 
