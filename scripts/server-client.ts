@@ -45,14 +45,10 @@ export function openServerClient(kubeconfig: string): Send {
   return (line, body, headers) =>
     new Promise((resolve, reject) => {
       const [method, path] = line.split(" ");
-      const options = {
-        host: url.hostname,
-        port: url.port,
-        method,
-        path,
-        agent,
-        headers: { "content-type": "application/json", ...access.headers, ...headers },
-      };
+      // Node sends no body of a DELETE without its length.
+      const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
+      const sentHeaders = { "content-type": "application/json", ...length, ...access.headers, ...headers };
+      const options = { host: url.hostname, port: url.port, method, path, agent, headers: sentHeaders };
       const sent = request(options, (answer) => {
         const pieces: Buffer[] = [];
         answer.on("data", (piece: Buffer) => pieces.push(piece));

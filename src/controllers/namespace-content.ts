@@ -2,13 +2,9 @@
 import { ApiError } from "../api/errors.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Resolved, ResourceStore } from "../resource/contract.ts";
-import type { Entry } from "../watch-cache/contract.ts";
 import type { Remaining } from "./namespace-conditions.ts";
-import { deleteObject } from "./namespace-writes.ts";
+import { deleteObjects } from "./namespace-writes.ts";
 import { servedTarget } from "./served-target.ts";
-
-/** Deletions of one resource that are under way at once; they share commits. */
-const deletionsAtOnce = 32;
 
 interface Content {
   readonly target: Resolved;
@@ -51,7 +47,7 @@ async function deleteKinds(registry: RegistryContext, contents: readonly Content
       await deleteKind(registry, content, namespace, found);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      found.failures.push(error.message); // What cannot be read cannot be emptied; the others can.
+      found.failures.push(...content.names.map(() => error.message)); // As upstream, what is left of the kind is not counted then.
     }
   }
   return found;
@@ -63,11 +59,12 @@ interface Found {
   readonly failures: string[];
 }
 
-async function deleteKind(registry: RegistryContext, content: Content, namespace: string, { resources, finalizers, failures }: Found): Promise<void> {
-  const { store, names } = content;
+/** @throws ApiError of the first object that could not be deleted */
+async function deleteKind(registry: RegistryContext, content: Content, namespace: string, { resources, finalizers }: Found): Promise<void> {
+  const { target, store, names } = content;
   const prefix = store.keyOf(namespace, "");
   if ((await registry.storage.count(prefix)) === 0) return; // Asks the store, so that no cache is loaded for nothing.
-  failures.push(...(await deleteAll(registry, content, namespace)));
+  await deleteObjects(registry, target, namespace);
   const left = [...(await store.cache.current()).range(prefix)];
   if (left.length > 0) for (const name of names) resources.set(name, left.length);
   for (const entry of left) {
@@ -89,27 +86,4 @@ function namespacedContent({ catalog }: RegistryContext): Content[] {
     byPrefix.set(prefix, content);
   }
   return [...byPrefix.values()];
-}
-
-/** @returns the messages of the deletions that failed */
-async function deleteAll(registry: RegistryContext, { target, store }: Content, namespace: string): Promise<string[]> {
-  const failures: string[] = [];
-  const pending = [...(await store.cache.current()).range(store.keyOf(namespace, ""))];
-  while (pending.length > 0) {
-    const batch = pending.splice(0, deletionsAtOnce);
-    const outcomes = await Promise.all(batch.map((entry) => tryDelete(registry, target, entry)));
-    failures.push(...outcomes.filter((outcome) => outcome !== undefined));
-  }
-  return failures;
-}
-
-/** @returns what went wrong; being gone already is what was wanted */
-async function tryDelete(registry: RegistryContext, target: Resolved, { index }: Entry): Promise<string | undefined> {
-  try {
-    await deleteObject(registry, target, index.namespace, index.name);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    return error.status.reason === "NotFound" ? undefined : error.message;
-  }
 }

@@ -2,7 +2,8 @@
 import { notFound } from "../api/errors.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import { deleteOne } from "../registry/delete.ts";
+import { deleteMany } from "../registry/delete-collection.ts";
+import { plainList } from "../registry/list-options.ts";
 import { update } from "../registry/update.ts";
 import type { Resolved } from "../resource/contract.ts";
 import { writesAs } from "./controller-write.ts";
@@ -34,7 +35,12 @@ export async function changeNamespace(
   });
 }
 
-/** Deletes one object in the background. @throws ApiError 404 when it is gone */
-export async function deleteObject(registry: RegistryContext, target: Resolved, namespace: string, name: string): Promise<void> {
-  await deleteOne(registry, { ...writes.of(target, namespace, name), options: { propagationPolicy: "Background", dryRun: false } });
+/**
+ * Deletes all objects of a kind in a namespace, in the background.
+ *
+ * @throws ApiError of the first that could not be deleted, or of the list; others may be gone by then
+ */
+export async function deleteObjects(registry: RegistryContext, target: Resolved, namespace: string): Promise<void> {
+  const options = { propagationPolicy: "Background", dryRun: false };
+  await deleteMany(registry, { ...writes.of(target, namespace, ""), options, list: plainList });
 }

@@ -13,7 +13,8 @@ import { changeNamespace } from "./namespace-writes.ts";
 import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
 
 const kubernetesFinalizer = "kubernetes";
-const namespacesAtOnce = 4;
+/** As upstream. The deletion of content may wait for webhooks. */
+const namespacesAtOnce = 10;
 /** Terminating namespaces known at once; when there are more, the others follow when the list is read again. */
 const namespacesMax = 10_000;
 /** What holds a namespace up is looked at again after this long, then twice as long, up to the last. */

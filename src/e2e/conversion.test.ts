@@ -401,14 +401,19 @@ test("a webhook that never answers holds nobody up but who asks it", async () =>
   for (const { status } of await waiting) assert.equal(status, 200);
 });
 
-test("deletion needs no webhook", async () => {
+test("a deletion at a version that must be converted fails with the webhook, one at the stored version needs none", async () => {
   await ok("POST", path("v1"), target("v1", "held", { hostPort: "h:1" }, { metadata: { name: "held", finalizers: ["x/y"] } }));
   reply = () => "";
-  await ok("DELETE", path("v2", "/l1"));
-  assert.equal((await send("GET", path("v1", "/l1"))).status, 404);
+  for (const name of ["l1", "held"]) {
+    const refused = await send("DELETE", path("v2", `/${name}`));
+    assert.deepEqual([refused.status, /^conversion webhook for example\.com\/v1, Kind=Target failed: /.test(refused.body.message)], [500, true]);
+    assert.equal((await ok("GET", path("v1", `/${name}`))).metadata.deletionTimestamp, undefined);
+  }
   assert.equal((await ok("DELETE", path("v1", "/held"))).metadata.deletionTimestamp !== undefined, true);
+  assert.equal((await send("PATCH", path("v2", "/held"), { metadata: { finalizers: null } }, merge)).status, 500);
   await ok("PATCH", path("v1", "/held"), { metadata: { finalizers: null } }, merge);
   assert.equal((await send("GET", path("v1", "/held"))).status, 404);
+  await ok("DELETE", path("v1", "/l1"));
   const refused = await send("DELETE", `${path("v2")}?labelSelector=list`);
   assert.equal(refused.status, 500);
   assert.equal((await ok("GET", `${path("v1")}?labelSelector=list`)).items.length, 1);
@@ -419,16 +424,50 @@ test("deletion needs no webhook", async () => {
   );
 });
 
-test("who only looks at metadata asks no webhook", async () => {
+test("the garbage collector works at the preferred version, and waits while the webhook fails", async () => {
   const owner = await ok("POST", path("v1"), target("v1", "owner", { hostPort: "o:1" }));
   const ownerReferences = [{ apiVersion: "example.com/v2", kind: "Target", name: "owner", uid: owner.metadata.uid }];
   await ok("POST", path("v1"), target("v1", "owned", { hostPort: "o:2" }, { metadata: { name: "owned", ownerReferences } }));
   reply = () => "";
   await ok("DELETE", path("v1", "/owner"), { propagationPolicy: "Foreground" });
+  const failed = webhook.requests.length;
+  await until("tried twice", async () => webhook.requests.length > failed + 1);
+  for (const name of ["/owner", "/owned"]) await ok("GET", path("v1", name));
+  reply = good;
   await until(
     "collected",
     async () => (await send("GET", path("v1", "/owner"))).status === 404 && (await send("GET", path("v1", "/owned"))).status === 404,
   );
+});
+
+const namespacedPath = (at: string, rest = ""): string => path(at, rest).replace("/default/", "/going/");
+
+test("a namespace is emptied at the preferred version, and reports the webhook's failure once", async () => {
+  await ok("POST", "/api/v1/namespaces", { metadata: { name: "going" } });
+  for (const name of ["a", "b"]) await ok("POST", namespacedPath("v1"), target("v1", name, { hostPort: "n:1" }));
+  await ok("GET", namespacedPath("v2")); // Upstream's cache converts without being asked.
+  reply = () => (response) => response.writeHead(500, { "content-type": "text/plain" }).end("broken");
+  await ok("DELETE", "/api/v1/namespaces/going");
+  const conditions = async (): Promise<Json> =>
+    ((await ok("GET", "/api/v1/namespaces/going")).status.conditions ?? []).map(({ type, status, reason, message }: Json) => [
+      type,
+      status,
+      reason,
+      message,
+    ]);
+  await until("reported", async () => (await conditions()).length > 0);
+  const why =
+    'conversion webhook for example.com/v1, Kind=Target failed: an error on the server ("broken") has prevented the request from succeeding';
+  assert.deepEqual(await conditions(), [
+    ["NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered", "All resources successfully discovered"],
+    ["NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions", "All legacy kube types successfully parsed"],
+    ["NamespaceDeletionContentFailure", "True", "ContentDeletionFailed", `Failed to delete all resource types, 1 remaining: ${why}`],
+    ["NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed"],
+    ["NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers", "All content-preserving finalizers finished"],
+  ]);
+  assert.equal((await ok("GET", namespacedPath("v1"))).items.length, 2);
+  reply = good;
+  await until("gone", async () => (await send("GET", "/api/v1/namespaces/going")).status === 404);
 });
 
 test("a write at the stored version whose other managers cannot be seen forgets them", async () => {
@@ -509,8 +548,39 @@ test("what conversions cost is measured", async () => {
   );
 });
 
-test("a definition goes with its objects, whatever its webhook says", async () => {
-  reply = () => "";
+test("a definition whose objects must be converted waits for its webhook, and delays no other one", async () => {
+  await ok("POST", path("v1"), target("v1", "last", { hostPort: "l:1" }));
+  const definition = await ok("GET", `${definitions}/targets.example.com`);
+  definition.spec.versions = definitionOf({}, "v1").spec.versions; // What is stored as v2 must be converted now.
+  await ok("PUT", `${definitions}/targets.example.com`, definition);
+  await until("stored as v1", async () => {
+    const before = webhook.requests.length;
+    await ok("POST", `${path("v1")}?dryRun=All`, target("v1", "probe", { hostPort: "p:1" }));
+    return webhook.requests.length === before;
+  });
+  const held: (() => void)[] = [];
+  reply = () => (response) => void held.push(() => response.writeHead(500, { "content-type": "text/plain" }).end("broken"));
   await ok("DELETE", `${definitions}/targets.example.com`);
+  await until("asked", async () => held.length > 0);
+  const other = structuredClone(definitionOf({ strategy: "None" })) as Json;
+  other.metadata.name = "others.example.com";
+  other.spec.names = { plural: "others", kind: "Other" };
+  await ok("POST", definitions, other);
+  await until("the other one is served", async () => (await send("GET", "/apis/example.com/v1/others")).status === 200);
+  reply = () => (response) => response.writeHead(500, { "content-type": "text/plain" }).end("broken");
+  for (const release of held) release();
+  const terminating = async (): Promise<Json> =>
+    (await ok("GET", `${definitions}/targets.example.com`)).status.conditions.find(({ type }: Json) => type === "Terminating");
+  let why = "";
+  await until("failed", async () => {
+    const { reason, message } = await terminating();
+    why = message;
+    return reason === "InstanceDeletionFailed";
+  });
+  assert.match(
+    why,
+    /^could not (?:list instances: storage is \(re\)initializing: failed to list example\.com\/v1, Kind=Target|issue all deletes): conversion webhook /,
+  );
+  reply = good;
   await until("gone", async () => (await send("GET", `${definitions}/targets.example.com`)).status === 404);
 });

@@ -4,14 +4,14 @@ import { formatTime } from "../api/clock.ts";
 import { ApiError, notFound } from "../api/errors.ts";
 import type { KubeObject } from "../api/object.ts";
 import { loopbackUser } from "../api/system-user.ts";
-import type { DependentsOptions, Resource } from "../resource/contract.ts";
+import { cloneJson } from "../lib/json/values.ts";
+import type { ConvertedVersion, DependentsOptions, Resource } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { commitWithRetry, type Step } from "./commit.ts";
 import type { Deleted, DeleteOptions, RegistryContext, WriteRequest } from "./contract.ts";
 import { checkDeletePreconditions, checkIfMatch } from "./preconditions.ts";
 import { raiseGeneration } from "./prepare.ts";
 import { storedResource, storeOf } from "./resource-names.ts";
-import { atStorageVersion } from "./settle.ts";
 import { strategyContext } from "./strategy-context.ts";
 
 export interface DeleteRequest extends WriteRequest {
@@ -23,9 +23,9 @@ export interface DeleteRequest extends WriteRequest {
   readonly admitted?: boolean;
 }
 
-/** @throws ApiError 403 (admission, protected objects), 404, 409 */
+/** @throws ApiError 403 (admission, protected objects), 404, 409, 500 where a webhook cannot convert the object */
 export async function deleteOne(registry: RegistryContext, request: DeleteRequest): Promise<Deleted> {
-  const { resource } = request.target;
+  const { resource, converted } = request.target;
   const { namespace, name, dryRun, audit } = request;
   let pending = false;
   warnOfOrphans(request);
@@ -33,7 +33,7 @@ export async function deleteOne(registry: RegistryContext, request: DeleteReques
     if (existing === undefined) throw notFound(storedResource(resource), name);
     const plan = await planDeletion(registry, request, existing);
     pending = plan.pending;
-    return dryRun ? plan.step : restorable(resource, plan.step);
+    return converted === undefined ? plan.step : storable(converted, plan.step, { dryRun });
   });
   if (dryRun) return { kind: "dryRun", object: step.object, pending };
   const last = entry as Entry;
@@ -58,10 +58,14 @@ export async function deleteCompanion(registry: RegistryContext, request: WriteR
   }
 }
 
-/** What was stored at another version than the one that is stored now is brought to that one, if it is to be stored again. @throws ApiError 500 */
-function restorable({ definition: { converter }, store }: Resource, step: Step): Step | Promise<Step> {
-  if (step.do !== "put" || converter === undefined || store === undefined) return step;
-  return atStorageVersion(converter, store.form, step.object).then((object) => ({ ...step, object }));
+/**
+ * The step with what is stored of its object. What goes is converted, too: upstream's store encodes an object that it takes from the cache before it
+ * deletes it. A dry run answers with the object as it was seen. @throws ConversionError
+ */
+async function storable(converted: ConvertedVersion, step: Step, { dryRun }: { readonly dryRun: boolean }): Promise<Step> {
+  if (step.do === "nothing" || (step.do === "remove" && dryRun)) return step;
+  const stored = await converted.stored(cloneJson(step.object));
+  return step.do === "remove" || dryRun ? step : { ...step, object: stored };
 }
 
 /** A grace period of zero is stored first and the object removed next, so that watchers see both. */
@@ -86,9 +90,9 @@ interface Plan {
 }
 
 async function planDeletion(registry: RegistryContext, request: DeleteRequest, existing: Entry): Promise<Plan> {
-  const { resource } = request.target;
+  const { resource, converted } = request.target;
   const { strategy } = resource.definition;
-  const object = storeOf(resource).decode(existing);
+  const object = converted === undefined ? storeOf(resource).decode(existing) : await converted.present(existing, { afresh: true });
   const context = strategyContext(registry, request);
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
   checkDeletePreconditions(resource, object, request.options.preconditions);

@@ -22,6 +22,9 @@ export interface ListOptions {
   readonly sendInitialEvents: boolean | undefined;
 }
 
+/** Of a list without parameters. */
+export const plainList: ListOptions = parseListOptions(new URLSearchParams());
+
 /** @throws ApiError 400 when a number is none */
 export function parseListOptions(query: URLSearchParams): ListOptions {
   return {

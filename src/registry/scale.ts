@@ -83,9 +83,11 @@ export function readScale(mapping: ScaleMapping, object: KubeObject): KubeObject
   return scale;
 }
 
-/** The object as the version has it whose scale it is. */
-export async function scaledObject({ resource, converted }: Resolved, entry: Entry): Promise<KubeObject> {
-  return converted === undefined ? storeOf(resource).decode(entry) : storeOf(converted.shown.resource).decode(await converted.showAfresh(entry));
+/** The object as the version has it whose scale it is. @param options `cached`: what was converted before will do */
+export async function scaledObject({ resource, converted }: Resolved, entry: Entry, { cached = false } = {}): Promise<KubeObject> {
+  if (converted === undefined) return storeOf(resource).decode(entry);
+  const shown = cached ? ((await converted.show([entry]))[0] as Entry) : await converted.showAfresh(entry);
+  return storeOf(converted.shown.resource).decode(shown);
 }
 
 function withEntries(scale: KubeObject, entries: ManagedFieldsEntry[] | undefined): KubeObject {

@@ -1,9 +1,6 @@
 /** The last thing that is done to an object before it is encoded. Source: apiextensions-apiserver's crdConversionRESTOptionsGetter */
-import { formatGroupVersion, type KubeObject } from "../api/object.ts";
-import { conform } from "../lib/schema/decode.ts";
-import { encodeObject } from "../lib/schema/encode.ts";
-import type { Resolved, StorageForm } from "../resource/contract.ts";
-import type { Converter } from "../resource/converter.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { Resolved } from "../resource/contract.ts";
 import { storeOf } from "./resource-names.ts";
 
 /**
@@ -18,14 +15,4 @@ export function settle({ resource, version, converted }: Resolved, object: KubeO
   if (losses !== undefined) return losses.stored(object);
   storeOf(resource).form.schema.custom?.settle(object);
   return object;
-}
-
-/** @param object of any version, as it says @throws ApiError 500 */
-export async function atStorageVersion(converter: Converter, { group, version, schema }: StorageForm, object: KubeObject): Promise<KubeObject> {
-  const wanted = formatGroupVersion(group, version);
-  const { apiVersion = "" } = object;
-  if (apiVersion === wanted) return object;
-  const { json } = encodeObject(object, converter.schemaOf(apiVersion) ?? schema);
-  const [converted] = await converter.convert([json], wanted, "object");
-  return conform(converted as KubeObject, schema).object as KubeObject;
 }

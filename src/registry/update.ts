@@ -1,6 +1,6 @@
 /** Replaces one object (PUT), or lets a patch make the replacement. Source: resource-api §4.5, §3; apiserver's registry/rest and generic store. */
 import type { AdmissionAttributes } from "../admission/contract.ts";
-import { notFound } from "../api/errors.ts";
+import { ApiError, notFound } from "../api/errors.ts";
 import { FieldErrors } from "../api/field-errors.ts";
 import type { KubeObject } from "../api/object.ts";
 import { validateObjectMetaUpdate } from "../api/validation/metadata.ts";
@@ -8,7 +8,8 @@ import { cloneJson } from "../lib/json/values.ts";
 import { equalValues } from "../lib/schema/equal.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Struct } from "../lib/schema/schema.ts";
-import type { Strategy, StrategyContext, SubresourceRules } from "../resource/contract.ts";
+import type { ConvertedVersion, Resolved, Strategy, StrategyContext, SubresourceRules } from "../resource/contract.ts";
+import { ConversionError } from "../resource/converter.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { commitWithRetry, type Step } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
@@ -56,7 +57,7 @@ export interface UpdateRequest extends WriteRequest {
 
 /** @throws ApiError 400, 403 (admission), 404, 409, 422 */
 export async function update(registry: RegistryContext, request: UpdateRequest): Promise<Written> {
-  const { resource } = request.target;
+  const { resource, converted } = request.target;
   const { namespace, name, dryRun, audit } = request;
   let created = false;
   let attempted: AdmissionAttributes["undo"] = [];
@@ -64,7 +65,9 @@ export async function update(registry: RegistryContext, request: UpdateRequest):
     undoAll(attempted); // Another writer won.
     attempted = [];
     created = existing === undefined;
-    return existing === undefined ? createMissing(registry, request, attempted) : replace(registry, request, existing, attempted);
+    if (existing === undefined) return createMissing(registry, request, attempted);
+    const step = replace(registry, request, existing, attempted);
+    return converted === undefined || dryRun ? step : rechecked(request.target, converted, existing, step);
   }).catch((error: unknown) => {
     undoAll(attempted);
     throw error;
@@ -74,6 +77,23 @@ export async function update(registry: RegistryContext, request: UpdateRequest):
   return { entry, created };
 }
 
+/**
+ * Where a webhook converts, a write that fails or removes the object is checked once more: its error comes first. A write that could not be converted
+ * to the storage version would only fail again.
+ * Source: `GuaranteedUpdate` in k8s.io/apiserver@v0.36.0/pkg/storage/etcd3/store.go, which reads an object again that was taken from the cache.
+ */
+async function rechecked({ resource, version }: Resolved, converted: ConvertedVersion, existing: Entry, attempt: Promise<Step>): Promise<Step> {
+  try {
+    const step = await attempt;
+    if (step.do === "remove") await converted.recheck(existing);
+    return step;
+  } catch (error) {
+    const isOfStoring = error instanceof ConversionError && version.version !== storeOf(resource).form.version;
+    if (error instanceof ApiError && !isOfStoring) await converted.recheck(existing);
+    throw error;
+  }
+}
+
 /** @param undo takes what gives back what this attempt takes */
 async function replace(registry: RegistryContext, request: UpdateRequest, existing: Entry, undo: AdmissionAttributes["undo"]): Promise<Step> {
   const { resource, version, converted } = request.target;
@@ -81,7 +101,7 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   const store = storeOf(resource);
   const context = strategyContext(registry, request);
   const losses = version.conversion?.losses;
-  const seen = converted === undefined ? undefined : await converted.present(existing);
+  const seen = converted === undefined ? undefined : await converted.present(existing, { afresh: request.dryRun });
   const old = seen === undefined ? (losses?.seen(store.decode(existing)) ?? store.decode(existing)) : cloneJson(seen);
   const present = (): KubeObject => cloneJson(old);
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);

@@ -309,10 +309,15 @@ export interface ConvertedVersion {
   show(entries: readonly Entry[], options?: ShowOptions): readonly Entry[] | Promise<readonly Entry[]>;
   /** The same of one; what was made of it before is not good enough, and stays what others are shown. */
   showAfresh(entry: Entry): Promise<Entry>;
-  /** What a client of this version sees, named as if it were of the storage version; the caller's. */
-  present(entry: Entry): Promise<KubeObject>;
+  /** What a client of this version sees, named as if it were of the storage version; the caller's. @param options `afresh`: as {@link showAfresh} */
+  present(entry: Entry, options?: { readonly afresh?: boolean }): Promise<KubeObject>;
   /** What is stored of an object that was written at this version. @param object named as of the storage version; the outcome may share parts with it */
   stored(object: KubeObject): Promise<KubeObject>;
+  /**
+   * Converts an object from what is known to the storage version, and to this version anew. Upstream's store does so before a write that works on
+   * what is known fails or removes the object, so that the converter's error comes first.
+   */
+  recheck(entry: Entry): Promise<void>;
 }
 
 export interface ShowOptions {

@@ -65,8 +65,8 @@ class VersionByConverter implements ConvertedVersion {
     return shown as Entry;
   }
 
-  async present(entry: Entry): Promise<KubeObject> {
-    const [shown] = await this.show([entry]); // Writes go out from what is known, as upstream's do.
+  async present(entry: Entry, { afresh = false } = {}): Promise<KubeObject> {
+    const [shown] = afresh ? [await this.showAfresh(entry)] : await this.show([entry]);
     const object = parsed(shown as Entry);
     object.apiVersion = this.#storedApiVersion;
     return object;
@@ -81,6 +81,11 @@ class VersionByConverter implements ConvertedVersion {
     const { json } = encodeObject({ ...object, apiVersion: this.#apiVersion }, this.#version.schema);
     const [converted] = await this.#converter.convert([json], this.#storedApiVersion, "object");
     return conform(converted as KubeObject, schema).object as KubeObject;
+  }
+
+  async recheck(entry: Entry): Promise<void> {
+    await this.stored(await this.present(entry));
+    await this.showAfresh(entry);
   }
 
   /** Starts to convert; nothing that failed is remembered. */

@@ -1,40 +1,52 @@
 /** The objects of a kind that is to go. Source: k8s.io/apiextensions-apiserver pkg/controller/finalizer */
 import { ApiError } from "../../api/errors.ts";
+import { formatGroupVersion } from "../../api/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { deleteOne } from "../../registry/delete.ts";
+import { deleteMany } from "../../registry/delete-collection.ts";
+import { listEntries } from "../../registry/list.ts";
+import { plainList } from "../../registry/list-options.ts";
 import type { ResourceDefinition } from "../../resource/contract.ts";
-import type { Entry } from "../../watch-cache/contract.ts";
 import { writesAs } from "../controller-write.ts";
 
 const writes = writesAs("kube-apiserver");
-/** Deletions under way at once; they share commits. */
-const deletionsAtOnce = 32;
 
 export async function countObjects({ storage }: RegistryContext, { storage: form }: ResourceDefinition): Promise<number> {
   return form === undefined ? 0 : storage.count(form.prefix);
 }
 
-/** @returns whether all are gone; those that somebody holds are not @throws ApiError */
-export async function deleteObjects(registry: RegistryContext, definition: ResourceDefinition): Promise<boolean> {
-  const target = registry.catalog.find(definition.group, definition.storage?.version ?? "", definition.resource);
+/** What came of deleting objects: whether all are gone, or why they could not be deleted. */
+export type ObjectsDeleted = { readonly gone: boolean } | { readonly failure: string };
+
+/** Works at the version that is stored, as upstream does: what is stored at another one is converted first. */
+export async function deleteObjects(registry: RegistryContext, definition: ResourceDefinition): Promise<ObjectsDeleted> {
+  const { group, resource, kind, storage, namespaced } = definition;
+  const target = registry.catalog.find(group, storage?.version ?? "", resource);
   const store = target?.resource.store;
-  if (target === undefined || store === undefined) return true;
-  const pending = [...(await store.cache.current()).range(store.form.prefix)];
-  while (pending.length > 0) {
-    const batch = pending.splice(0, deletionsAtOnce);
-    await Promise.all(
-      batch.map(({ index }: Entry) =>
-        ignoringGone(deleteOne(registry, { ...writes.of(target, index.namespace, index.name), options: { dryRun: false } })),
-      ),
-    );
+  if (target === undefined || store === undefined) return { gone: true };
+  const namespaces = new Set<string>();
+  try {
+    const { entries } = await listEntries(target.resource, "", plainList, target.converted);
+    for (const { index } of entries) namespaces.add(namespaced ? index.namespace : "");
+  } catch (error) {
+    const why = `storage is (re)initializing: failed to list ${formatGroupVersion(group, storage?.version ?? "")}, Kind=${kind}`;
+    return { failure: `could not list instances: ${why}: ${messageOf(error)}` };
   }
-  return (await countObjects(registry, definition)) === 0;
+  const failures = new Set<string>();
+  for (const namespace of namespaces) {
+    try {
+      await deleteMany(registry, { ...writes.of(target, namespace, ""), options: { dryRun: false }, list: plainList });
+    } catch (error) {
+      failures.add(messageOf(error));
+    }
+  }
+  if (failures.size > 0) return { failure: `could not issue all deletes: ${aggregated([...failures])}` };
+  return { gone: (await countObjects(registry, definition)) === 0 };
 }
 
-async function ignoringGone(deletion: Promise<unknown>): Promise<void> {
-  try {
-    await deletion;
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status.reason !== "NotFound") throw error;
-  }
+/** Rethrows what is no answer of the registry. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof ApiError)) throw error;
+  return error.message;
 }
+
+const aggregated = (messages: readonly string[]): string => (messages.length === 1 ? (messages[0] as string) : `[${messages.join(", ")}]`);

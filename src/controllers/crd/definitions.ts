@@ -2,7 +2,7 @@
  * Brings definitions to be served: gives them their names, says so in their conditions, and puts their kinds into the catalogue.
  * Source: k8s.io/apiextensions-apiserver pkg/controller/status, establish
  */
-import { ApiError, notFound } from "../../api/errors.ts";
+import { notFound } from "../../api/errors.ts";
 import type { Logger } from "../../api/logger.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { cloneJson, deepEqual } from "../../lib/json/values.ts";
@@ -20,6 +20,8 @@ import { type InstalledKinds, installedKinds } from "./installed-kinds.ts";
 const writes = writesAs("kube-apiserver");
 /** Definitions known at once; more are looked at when the list is read again. */
 const definitionsMax = 10_000;
+/** Definitions whose objects are deleted at once, as upstream. */
+const finalizedAtOnce = 5;
 
 export interface DefinitionControllerOptions extends ControllerOptions {
   readonly catalog: MutableCatalog;
@@ -37,10 +39,18 @@ export function definitionController(options: DefinitionControllerOptions): Defi
   const target = registry.catalog.findServed("apiextensions.k8s.io", "v1", "customresourcedefinitions");
   if (target === undefined) return { start() {}, stop: async () => {}, ready: Promise.resolve() };
   const definitions = new Definitions(options, target);
+  const finalizing = openWorkQueue({
+    clock: registry.clock,
+    observer: queues?.("crd_finalizer"),
+    reconcile: (name) => definitions.finalize(name),
+    failed: (name, error) => logger.warn("Failed to delete the objects of a definition, retrying", { definition: name, error: String(error) }),
+    concurrency: finalizedAtOnce,
+    keysMax: definitionsMax,
+  });
   const queue = openWorkQueue({
     clock: registry.clock,
     observer: queues?.("crd_naming_condition_controller"),
-    reconcile: (name) => definitions.reconcile(name, (other) => queue.add(other)),
+    reconcile: (name) => definitions.reconcile(name, { look: (other) => queue.add(other), finalize: (terminating) => finalizing.add(terminating) }),
     failed: (name, error) =>
       logger.warn("a definition could not be brought forward, will be tried again", { definition: name, error: String(error) }),
     concurrency: 1, // Two may want one name.
@@ -57,8 +67,17 @@ export function definitionController(options: DefinitionControllerOptions): Defi
     async stop() {
       follower?.stop();
       await queue.stop();
+      await finalizing.stop();
     },
   };
+}
+
+/** What a look at a definition leads to. */
+interface Next {
+  /** Looks at another definition. */
+  look(name: string): void;
+  /** Finalizes a definition that is being deleted, apart from the others: its webhook may be slow. @returns false when there is no room */
+  finalize(name: string): boolean;
 }
 
 class Definitions {
@@ -108,7 +127,7 @@ class Definitions {
   }
 
   /** @returns whether there is nothing left to do */
-  async reconcile(name: string, look: (name: string) => void): Promise<boolean> {
+  async reconcile(name: string, { look, finalize }: Next): Promise<boolean> {
     const { rules, registry } = this.#options;
     const entry = this.#store.cache.latest().get(this.#store.keyOf("", name));
     if (entry === undefined) {
@@ -117,7 +136,7 @@ class Definitions {
     }
     const definition = this.#read(entry);
     const now = registry.clock.now();
-    if (definition.metadata.deletionTimestamp !== undefined) return this.#finish(this.#store.decode(entry), now);
+    if (definition.metadata.deletionTimestamp !== undefined) return finalize(name);
     const accepted = rules.nextStatus(definition, rules.usedNames(this.#summaries.values(), definition.spec?.group ?? ""), now);
     const wanted: KubeObject = { ...definition, status: accepted ?? cloneJson(definition.status) };
     const isNew = this.#serve(wanted) && rules.setCondition(wanted, rules.establish(wanted), now);
@@ -139,11 +158,15 @@ class Definitions {
     return this.#last.definition;
   }
 
-  /** Deletes the objects of a definition that is to go, and then lets it go, saying so on the way. @returns whether it does */
-  async #finish(definition: KubeObject, now: number): Promise<boolean> {
+  /** Deletes the objects of a definition that is being deleted, then removes its finalizer; conditions say how far it is. @returns whether it is done */
+  async finalize(name: string): Promise<boolean> {
     const { rules, registry } = this.#options;
-    const { name = "", finalizers = [] } = definition.metadata;
-    if (!finalizers.includes(rules.cleanupFinalizer)) return true; // Somebody else holds it.
+    const entry = this.#store.cache.latest().get(this.#store.keyOf("", name));
+    if (entry === undefined) return true;
+    const now = registry.clock.now();
+    const definition = this.#store.decode(entry);
+    const { deletionTimestamp, finalizers = [] } = definition.metadata;
+    if (deletionTimestamp === undefined || !finalizers.includes(rules.cleanupFinalizer)) return true;
     await this.#change(name, (next) => rules.setCondition(next, terminating.underWay, now));
     const kind = this.#kinds.find(name);
     if (kind !== undefined && (await countObjects(registry, kind)) > 0 && !(await this.#deleteObjects(name, kind, now))) return false;
@@ -155,17 +178,13 @@ class Definitions {
     return true;
   }
 
-  /** @returns whether all are gone */
+  /** @returns whether all are gone; why not is in a condition */
   async #deleteObjects(name: string, kind: ResourceDefinition, now: number): Promise<boolean> {
     const { rules, registry } = this.#options;
-    try {
-      return await deleteObjects(registry, kind);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      const { message } = error;
-      await this.#change(name, (next) => rules.setCondition(next, terminating.failed(message), now));
-      throw error;
-    }
+    const deleted = await deleteObjects(registry, kind);
+    if ("gone" in deleted) return deleted.gone;
+    await this.#change(name, (next) => rules.setCondition(next, terminating.failed(deleted.failure), now));
+    return false;
   }
 
   /** Writes metadata and status, whatever others have written since; nothing where nothing changes. @throws ApiError 404 */
@@ -217,7 +236,7 @@ class Definitions {
 const terminating = {
   underWay: condition("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"),
   done: condition("False", "InstanceDeletionCompleted", "removed all instances"),
-  failed: (why: string): DefinitionCondition => condition("True", "InstanceDeletionFailed", `could not issue all deletes: ${why}`),
+  failed: (why: string): DefinitionCondition => condition("True", "InstanceDeletionFailed", why),
   /** @param established only what the server has itself is established, and not served */
   unserved: (established: boolean): DefinitionCondition =>
     established

@@ -1,7 +1,7 @@
 /** Looks up the owners an object names, as they are at that moment. Source: the garbage collector's classification of references. */
 import { type OwnerReference, parseGroupVersion } from "../../api/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import type { ResourceStore } from "../../resource/contract.ts";
+import type { ConvertedVersion, ResourceStore } from "../../resource/contract.ts";
 import { readMetadata, waitsForDependents } from "./metadata.ts";
 
 export interface Classified {
@@ -36,19 +36,28 @@ export async function classifyOwners(registry: RegistryContext, namespace: strin
 }
 
 async function classify(registry: RegistryContext, namespace: string, reference: OwnerReference): Promise<keyof Classified> {
-  const { store, namespaced } = ownerKind(registry, reference);
+  const { store, namespaced, converted } = ownerKind(registry, reference);
   if (namespaced && namespace === "") throw new NamespacedOwner(reference);
   const owner = (await store.cache.current()).get(store.keyOf(namespaced ? namespace : "", reference.name));
+  // Upstream reads the owner at the version of the reference, which fails where it cannot be converted.
+  if (owner !== undefined && converted !== undefined) await converted.showAfresh(owner);
   const meta = owner && readMetadata(owner);
   if (meta?.uid !== reference.uid) return "dangling";
   return waitsForDependents(meta) ? "waiting" : "solid";
 }
 
+interface OwnerKind {
+  readonly store: ResourceStore;
+  readonly namespaced: boolean;
+  /** At the version of the reference, where a webhook converts the kind. */
+  readonly converted: ConvertedVersion | undefined;
+}
+
 /** @throws UnknownOwnerKind */
-export function ownerKind({ catalog }: RegistryContext, { apiVersion, kind }: OwnerReference): { store: ResourceStore; namespaced: boolean } {
+export function ownerKind({ catalog }: RegistryContext, { apiVersion, kind }: OwnerReference): OwnerKind {
   const groupVersion = parseGroupVersion(apiVersion);
   const found = groupVersion && catalog.findKind(groupVersion.group, groupVersion.version, kind);
   const store = found?.version.served === true ? found.resource.store : undefined;
   if (found === undefined || store === undefined) throw new UnknownOwnerKind(`no matches for kind ${kind} in version ${apiVersion}`);
-  return { store, namespaced: found.resource.definition.namespaced };
+  return { store, namespaced: found.resource.definition.namespaced, converted: found.converted };
 }

@@ -14,7 +14,7 @@ export async function getObject(context: RequestContext, _registry: RegistryCont
   const { resource } = resolved as Resolved;
   checkNoExport(info.query);
   const request = { namespace: namespaceOf(context), name: info.name, resourceVersion: info.query.get("resourceVersion") ?? "" };
-  await sendEntry(context, await getEntry(resource, request), 200);
+  await sendEntry(context, await getEntry(resource, request), 200, { cached: request.resourceVersion !== "" });
 }
 
 /** @throws ApiError 400 */

@@ -28,7 +28,8 @@ export async function getScale(context: RequestContext): Promise<void> {
   const { resource } = resolved;
   const mapping = scaleMapping(resolved);
   const request = { namespace: info.namespace, name: info.name, resourceVersion: info.query.get("resourceVersion") ?? "" };
-  sendScale(context, readScale(mapping, await scaledObject(context.resolved as Resolved, await getEntry(resource, request))));
+  const entry = await getEntry(resource, request);
+  sendScale(context, readScale(mapping, await scaledObject(resolved, entry, { cached: request.resourceVersion !== "" })));
 }
 
 /** @throws ApiError 400, 403, 404, 409, 422 */

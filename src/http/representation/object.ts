@@ -10,16 +10,21 @@ import { checkList, checkSingle, metadataListOf, metadataShown, metadataView } f
 import { tableBody, tableOfObject, tableOfObjects, tableShown } from "./table.ts";
 import { objectView, wholeObject } from "./view.ts";
 
-/** A stored object. @returns a promise only where somebody else converts it @throws ApiError 406 where a list was asked for; 500 */
-export function sendEntry(context: RequestContext, entry: Entry, status: number): void | Promise<void> {
+/**
+ * A stored object, converted anew where a webhook converts it, as upstream reads single objects from its store.
+ *
+ * @param options `cached`: what was converted before may be shown, as of a read at any version
+ * @returns a promise only where a webhook converts it
+ * @throws ApiError 406 where a list was asked for; 500
+ */
+export function sendEntry(context: RequestContext, entry: Entry, status: number, { cached = false } = {}): void | Promise<void> {
   const { converted } = context.resolved as Resolved;
-  if (converted !== undefined) return sendConverted(context, converted, entry, status);
+  if (converted !== undefined) return sendConverted(context, converted, entry, status, cached);
   sendShown(context, status, shownEntry(context, entry));
 }
 
-/** Read anew, as upstream reads single objects from its store. */
-async function sendConverted(context: RequestContext, converted: ConvertedVersion, entry: Entry, status: number): Promise<void> {
-  const shown = await converted.showAfresh(entry);
+async function sendConverted(context: RequestContext, converted: ConvertedVersion, entry: Entry, status: number, cached: boolean): Promise<void> {
+  const shown = cached ? ((await converted.show([entry]))[0] as Entry) : await converted.showAfresh(entry);
   context.resolved = converted.shown;
   sendEntry(context, shown, status);
 }

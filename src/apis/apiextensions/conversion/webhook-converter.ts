@@ -1,10 +1,9 @@
 /** Brings objects to another version by asking a webhook. Source: apiextensions-apiserver's webhook_converter.go and converter.go, whose texts these are */
 import { randomUUID } from "node:crypto";
-import { plainError } from "../../../api/errors.ts";
 import { type KubeObject, parseGroupVersion } from "../../../api/object.ts";
 import { memberBytes } from "../../../lib/json/member.ts";
 import { parseJson, peekTypeMeta, type TypeMeta } from "../../../lib/json/parse.ts";
-import type { Converted } from "../../../resource/converter.ts";
+import { ConversionError, type Converted } from "../../../resource/converter.ts";
 import { type WebhookClient, WebhookError } from "../../../webhook/contract.ts";
 import type { ConversionFailure, ConversionObserver } from "./contract.ts";
 import { identityProblem, restoreMetadata } from "./converted-object.ts";
@@ -29,7 +28,7 @@ export interface WebhookConverterOptions {
 /**
  * @param objects as JSON, of one kind, none of them at the wanted version
  * @returns their metadata is the original's but for labels and annotations; in their order, the caller's
- * @throws ApiError 500
+ * @throws ConversionError
  */
 export type ConvertByWebhook = (objects: readonly Buffer[], apiVersion: string, what: Converted) => Promise<KubeObject[]>;
 
@@ -80,11 +79,11 @@ interface Conversion {
 
 async function convert(options: WebhookConverterOptions, { objects, originals, apiVersion, what }: Conversion): Promise<KubeObject[]> {
   const { hasVersion, listKind, observer } = options;
-  if (!hasVersion(apiVersion)) throw plainError(`request to convert CR to an invalid group/version: ${apiVersion}`);
+  if (!hasVersion(apiVersion)) throw new ConversionError(`request to convert CR to an invalid group/version: ${apiVersion}`);
   const stranger = originals.find((original) => !hasVersion(original.apiVersion as string));
-  if (stranger !== undefined) throw plainError(`request to convert CR from an invalid group/version: ${stranger.apiVersion}`);
+  if (stranger !== undefined) throw new ConversionError(`request to convert CR from an invalid group/version: ${stranger.apiVersion}`);
   const version = reviewVersion(options.reviewVersions);
-  if (version === undefined) throw plainError("no supported conversion review versions");
+  if (version === undefined) throw new ConversionError("no supported conversion review versions");
   const first = originals[0] as KubeObject;
   const who = `conversion webhook for ${first.apiVersion}, Kind=${what === "list" ? listKind : first.kind}`;
   const startedAt = performance.now();
@@ -100,7 +99,7 @@ async function convert(options: WebhookConverterOptions, { objects, originals, a
     if (!(error instanceof ConversionProblem)) throw error;
     observer.called(error.failure, performance.now() - startedAt);
     const { message } = error;
-    throw plainError(message.length > messageMax ? `${message.slice(0, messageMax)}...` : message);
+    throw new ConversionError(message.length > messageMax ? `${message.slice(0, messageMax)}...` : message);
   }
 }
 
@@ -133,7 +132,7 @@ function clientOf({ client }: WebhookConverterOptions): WebhookClient {
   try {
     return client();
   } catch (error) {
-    throw plainError((error as Error).message);
+    throw new ConversionError((error as Error).message);
   }
 }
 
