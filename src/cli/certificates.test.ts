@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -91,6 +91,52 @@ test("keys are their owner's alone", () =>
     const { ca } = await ensureCertificates(directory, { now: start, names });
     for (const name of ["ca", "apiserver", "admin"]) assert.equal(statSync(join(directory, `${name}.key`)).mode & 0o777, 0o600);
     assert.equal(readFileSync(join(directory, "ca.crt"), "utf8"), ca.cert);
+  }));
+
+const asPkcs8 = (key: string): string => createPrivateKey(key).export({ type: "pkcs8", format: "pem" }).toString();
+const publicKeyOf = (key: string): string => createPublicKey(key).export({ type: "spki", format: "pem" }).toString();
+
+test("writes keys as SEC1, and rewrites those of an earlier start that are PKCS#8", () =>
+  inDirectory(async (directory) => {
+    const first = await ensureCertificates(directory, { now: start, names });
+    for (const { key } of Object.values(first)) assert.match(key, /^-----BEGIN EC PRIVATE KEY-----\n[^-]+-----END EC PRIVATE KEY-----\n$/);
+    const files = { ca: "ca", serving: "apiserver", admin: "admin" };
+    const read = (): string[] => Object.values(files).map((name) => readFileSync(join(directory, `${name}.key`), "utf8"));
+    assert.deepEqual(read(), [first.ca.key, first.serving.key, first.admin.key]);
+    for (const name of Object.values(files)) {
+      const file = join(directory, `${name}.key`);
+      writeFileSync(file, asPkcs8(readFileSync(file, "utf8")));
+    }
+    const second = await ensureCertificates(directory, { now: start, names });
+    assert.deepEqual(second, first);
+    assert.deepEqual(read(), [first.ca.key, first.serving.key, first.admin.key]);
+    for (const name of Object.values(files)) assert.equal(statSync(join(directory, `${name}.key`)).mode & 0o777, 0o600);
+  }));
+
+test("issues certificates with the key of an authority in either form", async () => {
+  const { ca } = await createCertificates({ now: start, names });
+  for (const key of [ca.key, asPkcs8(ca.key)]) {
+    const reissue = await reissued({ ca: { ...ca, key }, serving: ca, admin: ca });
+    assert.ok(new X509Certificate(reissue.cert).verify(createPublicKey(ca.cert)));
+  }
+});
+
+test("rewrites a placed serving key that is PKCS#8, and leaves another's as it is", () =>
+  inDirectory(async (directory) => {
+    const [own, others] = await Promise.all([1, 2].map(() => createCertificates({ now: start, names })));
+    const keyFile = join(directory, "apiserver.key");
+    for (const [pair, rewritten] of [
+      [own?.serving, true],
+      [others?.serving, false],
+    ] as const) {
+      const key = asPkcs8(pair?.key as string);
+      writeFileSync(join(directory, "apiserver.crt"), pair?.cert as string);
+      writeFileSync(keyFile, key);
+      await placeServing(directory, own as Certificates);
+      const found = readFileSync(keyFile, "utf8");
+      assert.equal(found === key, !rewritten);
+      assert.equal(publicKeyOf(found), publicKeyOf(key));
+    }
   }));
 
 test("a file that is no certificate is an error, not replaced", () =>

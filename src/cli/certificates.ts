@@ -1,9 +1,11 @@
 /** The certificates a server makes for itself: a CA, a serving certificate, an admin client certificate. Keys are P-256. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import { makeDirectory } from "../api/make-directory.ts";
+import { upgradeKeyFile } from "./sec1-key.ts";
+import { writeWhole } from "./write-whole.ts";
 import { createAuthority, issueCertificate, type KeyPair } from "./x509.ts";
 
 export type { KeyPair } from "./x509.ts";
@@ -41,9 +43,9 @@ export async function createCertificates(options: CertificateOptions): Promise<C
 export async function ensureCertificates(directory: string, options: CertificateOptions): Promise<Certificates> {
   makeDirectory(directory, { mode: 0o700 });
   const [oldCa, oldServing, oldAdmin] = await Promise.all([
-    readPair(directory, "ca"),
-    readPair(directory, "apiserver"),
-    readPair(directory, "admin"),
+    readOwnPair(directory, "ca"),
+    readOwnPair(directory, "apiserver"),
+    readOwnPair(directory, "admin"),
   ]);
   const ca = isUsable(oldCa, options.now) ? oldCa : undefined;
   if (ca === undefined) {
@@ -107,6 +109,11 @@ function hasNames({ cert }: KeyPair, wanted: readonly string[]): boolean {
   return wanted.every((name) => (isIP(name) === 0 ? certificate.checkHost(name, { wildcards: false }) : certificate.checkIP(name)) !== undefined);
 }
 
+async function readOwnPair(directory: string, name: string): Promise<KeyPair | undefined> {
+  const pair = await readPair(directory, name);
+  return pair && { ...pair, key: await upgradeKeyFile(join(directory, `${name}.key`), pair.key) };
+}
+
 async function readPair(directory: string, name: string): Promise<KeyPair | undefined> {
   const [cert, key] = await Promise.all([readIfThere(join(directory, `${name}.crt`)), readIfThere(join(directory, `${name}.key`))]);
   return cert === undefined || key === undefined ? undefined : { cert, key };
@@ -124,11 +131,4 @@ async function readIfThere(file: string): Promise<string | undefined> {
 async function writePair(directory: string, name: string, { cert, key }: KeyPair): Promise<void> {
   await writeWhole(join(directory, `${name}.key`), key, 0o600);
   await writeWhole(join(directory, `${name}.crt`), cert, 0o644);
-}
-
-/** Readers see the old file or the new one, never half of it. */
-export async function writeWhole(file: string, text: string, mode: number): Promise<void> {
-  const temporary = `${file}.${process.pid}.tmp`;
-  await writeFile(temporary, text, { mode, flush: true });
-  await rename(temporary, file);
 }

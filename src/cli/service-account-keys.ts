@@ -13,7 +13,8 @@ import {
 import { readBoundedFile } from "../lib/bounded-file/bounded-file.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import type { ServerOptions } from "../options.ts";
-import { writeWhole } from "./certificates.ts";
+import { formatSec1Key, upgradeKeyFile } from "./sec1-key.ts";
+import { writeWhole } from "./write-whole.ts";
 
 export interface ServiceAccountKeys {
   readonly signing: SigningKey;
@@ -36,11 +37,11 @@ export async function serviceAccountKeys(options: KeyOptions): Promise<ServiceAc
 
 /** Tokens outlive a restart only when the key does. */
 async function ownKey(dataDir: string | undefined): Promise<SigningKey> {
-  if (dataDir === undefined) return readSigningKey(pemOf(makeKey()), "");
+  if (dataDir === undefined) return readSigningKey(formatSec1Key(makeKey()), "");
   const file = join(dataDir, "service-account.key");
   const kept = await readKept(file);
-  if (kept !== undefined) return readSigningKey(kept, file);
-  const pem = pemOf(makeKey());
+  if (kept !== undefined) return readSigningKey(await upgradeKeyFile(file, kept), file);
+  const pem = formatSec1Key(makeKey());
   makeDirectory(dataDir, { mode: 0o700 });
   await writeWhole(file, pem, 0o600);
   return readSigningKey(pem, file);
@@ -49,10 +50,6 @@ async function ownKey(dataDir: string | undefined): Promise<SigningKey> {
 /** Takes less than a millisecond. */
 function makeKey(): KeyObject {
   return generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
-}
-
-function pemOf(key: KeyObject): string {
-  return key.export({ type: "pkcs8", format: "pem" }).toString();
 }
 
 async function readKept(file: string): Promise<string | undefined> {

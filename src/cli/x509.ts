@@ -1,6 +1,8 @@
 /** Makes X.509 certificates with P-256 keys. Node's crypto reads certificates but does not make them. Source: RFC 5280. */
+import { createPrivateKey, KeyObject } from "node:crypto";
 import { isIP } from "node:net";
 import { loadX509 } from "../lib/load-x509.ts";
+import { formatSec1Key } from "./sec1-key.ts";
 
 /** A certificate and its private key, both PEM. */
 export interface KeyPair {
@@ -46,7 +48,7 @@ export async function createAuthority({ subject, notBefore, notAfter }: { subjec
       await x509.AuthorityKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  return { cert: `${certificate.toString("pem")}\n`, key: await privateKeyPem(keys.privateKey) };
+  return { cert: `${certificate.toString("pem")}\n`, key: formatSec1Key(KeyObject.from(keys.privateKey)) };
 }
 
 /** A certificate with a fresh key. @throws Error when the authority's key is not of the curve P-256 */
@@ -64,7 +66,7 @@ export async function issueCertificate(authority: KeyPair, { subject, usage, nam
     notAfter: new Date(notAfter),
     signingAlgorithm: algorithm,
     publicKey: keys.publicKey,
-    signingKey: await importKey(authority.key),
+    signingKey: importKey(authority.key),
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
@@ -73,7 +75,7 @@ export async function issueCertificate(authority: KeyPair, { subject, usage, nam
       ...(alternatives.length > 0 ? [new x509.SubjectAlternativeNameExtension(alternatives)] : []),
     ],
   });
-  return { cert: `${certificate.toString("pem")}\n`, key: await privateKeyPem(keys.privateKey) };
+  return { cert: `${certificate.toString("pem")}\n`, key: formatSec1Key(KeyObject.from(keys.privateKey)) };
 }
 
 function alternativeName(name: string): { type: "dns" | "ip"; value: string } {
@@ -94,12 +96,6 @@ function serialNumber(): string {
   return Buffer.from(bytes).toString("hex");
 }
 
-function importKey(pem: string): Promise<CryptoKey> {
-  const der = Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ""), "base64");
-  return crypto.subtle.importKey("pkcs8", der, algorithm, true, ["sign"]);
-}
-
-async function privateKeyPem(key: CryptoKey): Promise<string> {
-  const base64 = Buffer.from(await crypto.subtle.exportKey("pkcs8", key)).toString("base64");
-  return `-----BEGIN PRIVATE KEY-----\n${base64.replace(/(.{64})/g, "$1\n").trimEnd()}\n-----END PRIVATE KEY-----\n`;
+function importKey(pem: string): CryptoKey {
+  return createPrivateKey(pem).toCryptoKey(algorithm, true, ["sign"]);
 }

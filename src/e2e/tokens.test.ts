@@ -482,7 +482,7 @@ test("a key that the server made outlives it", async () => {
   const { body } = await client.send({ method: "POST", path: `${core}/serviceaccounts/kept/token`, body: {} });
   client.close();
   await first.close();
-  assert.match(readFileSync(join(dataDir, "service-account.key"), "utf8"), /^-----BEGIN PRIVATE KEY-----/);
+  assert.match(readFileSync(join(dataDir, "service-account.key"), "utf8"), /^-----BEGIN EC PRIVATE KEY-----/);
   const second = await start();
   const again = rawClient(second.kubeconfig);
   const headers = { authorization: `Bearer ${body.status.token}` };
