@@ -19,12 +19,14 @@ export interface Child {
   readonly ready: Record<string, string>;
   readonly readyMs: number;
   usage(): Promise<Usage>;
+  /** Bytes of objects and buffers that are in use: what a garbage collection leaves. */
+  liveMiB(): Promise<number>;
   stop(): Promise<void>;
 }
 
 export function startChild(script: URL, args: readonly string[]): Promise<Child> {
   const startedAt = performance.now();
-  const child = fork(script, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: ["--max-semi-space-size=8"] }); // As `npm start` runs it.
+  const child = fork(script, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: ["--max-semi-space-size=8", "--expose-gc"] }); // As `npm start` runs it.
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`${script.pathname} exited with ${code} before it was ready`)));
@@ -33,17 +35,18 @@ export function startChild(script: URL, args: readonly string[]): Promise<Child>
       resolve({
         ready: ready as Record<string, string>,
         readyMs: performance.now() - startedAt,
-        usage: () => askUsage(child),
+        usage: () => ask<Usage>(child, "usage"),
+        liveMiB: () => ask<number>(child, "live"),
         stop: () => stop(child),
       });
     });
   });
 }
 
-function askUsage(child: ChildProcess): Promise<Usage> {
+function ask<Answer>(child: ChildProcess, question: "usage" | "live"): Promise<Answer> {
   return new Promise((resolve) => {
-    child.once("message", (usage) => resolve(usage as Usage));
-    child.send("usage");
+    child.once("message", (answer) => resolve(answer as Answer));
+    child.send(question);
   });
 }
 
@@ -58,7 +61,8 @@ function stop(child: ChildProcess): Promise<void> {
 export function serveParent(ready: Record<string, string>): void {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  process.on("message", () => {
+  process.on("message", (question) => {
+    if (question === "live") return void process.send?.(liveMiB());
     const { user, system } = process.cpuUsage();
     const heldMs = delay.max / 1e6;
     delay.reset();
@@ -72,6 +76,12 @@ export function serveParent(ready: Record<string, string>): void {
     } satisfies Usage);
   });
   process.send?.(ready);
+}
+
+function liveMiB(): number {
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / (1 << 20);
 }
 
 function statusMiB(field: string): number {

@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- --scale 100000`: a tenth of so many ConfigMaps of 1 KB, then all of them, on LMDB: what a list costs, how long others wait
- * for it, what memory and a restart take. Gets come from a process of its own meanwhile.
+ * for it, what memory and a restart take, and whether memory grows when objects come and go. Gets come from a process of its own meanwhile.
  */
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { type Child, startChild } from "./child.ts";
 import { BenchClient, type Target } from "./client.ts";
 import { pageCosts, showPageCosts } from "./pages.ts";
+import { memoryOfRounds } from "./rounds.ts";
 
 const namespaces = 10;
 const payload = "x".repeat(1024);
@@ -70,6 +71,7 @@ export async function scale(objects: number): Promise<void> {
   await readWhileOthersGet(second, reader);
   reader.close();
   await second.stop();
+  await memoryOfRounds(join(directory, "rounds"), objects / 20, show);
   rmSync(directory, { recursive: true, force: true });
 }
 

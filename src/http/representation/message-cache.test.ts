@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { MessageCache } from "./message-cache.ts";
 
 test("a message is made once, until too many others were", () => {
-  const cache = new MessageCache({ halfBytesMax: 100 });
+  const cache = new MessageCache({ halfBytesMax: 700 });
   const made: string[] = [];
   const entries = new Map(["a", "b", "c", "d"].map((key) => [key, { key, json: Buffer.alloc(30) } as unknown as Entry]));
   const read = (keys: string): string => {
@@ -26,7 +28,7 @@ test("a message is made once, until too many others were", () => {
 });
 
 test("what is made of more entries than fit is not kept, and evicts nothing", () => {
-  const cache = new MessageCache({ halfBytesMax: 100 });
+  const cache = new MessageCache({ halfBytesMax: 700 });
   const entryOf = (key: string): Entry => ({ key, json: Buffer.alloc(30) }) as unknown as Entry;
   const hot = entryOf("hot");
   const message = cache.get(hot, () => Buffer.alloc(10));
@@ -37,5 +39,23 @@ test("what is made of more entries than fit is not kept, and evicts nothing", ()
   assert.equal(
     cache.get(hot, () => assert.fail(), { among: rest.length + 1 }),
     message,
+  );
+});
+
+test("entries that nothing else holds are collected, and their messages with them", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const cache = new MessageCache();
+  const fill = (): WeakRef<object>[] =>
+    Array.from({ length: 100 }, (_, index) => {
+      const entry = { key: String(index), json: Buffer.alloc(30) } as unknown as Entry;
+      return [new WeakRef(entry), new WeakRef(cache.get(entry, () => Buffer.alloc(10)))];
+    }).flat();
+  const references = fill();
+  await new Promise((resolve) => setImmediate(resolve)); // Until then a reference holds what it was made for.
+  collect();
+  assert.deepEqual(
+    references.filter((reference) => reference.deref() !== undefined),
+    [],
   );
 });

@@ -1,8 +1,11 @@
 /** What was made of entries, such as messages, by the entry, of the last so many bytes: made once for lists, watches and reads alike. */
 import type { Entry } from "../../watch-cache/contract.ts";
 
-/** Of the older and of the younger half, entries included. */
+/** Of the older and of the younger half. */
 const halfBytesMax = 32 << 20;
+
+/** About what a message costs besides its bytes. */
+const messageBytes = 300;
 
 /** Why what is made of an entry may not be worth keeping. */
 export interface KeepOptions {
@@ -11,8 +14,9 @@ export interface KeepOptions {
 }
 
 export class MessageCache {
-  #younger = new Map<Entry, Buffer>();
-  #older = new Map<Entry, Buffer>();
+  // Entries that are replaced or deleted take their messages with them.
+  #younger = new WeakMap<Entry, Buffer>();
+  #older = new WeakMap<Entry, Buffer>();
   #youngerBytes = 0;
   readonly #halfBytesMax: number;
 
@@ -24,7 +28,7 @@ export class MessageCache {
     const known = this.#younger.get(entry);
     if (known !== undefined) return known;
     const message = this.#older.get(entry) ?? encode(entry);
-    const bytes = message.length + entry.json.length; // The entry may live on only because it is here.
+    const bytes = message.length + messageBytes;
     if (among * bytes > this.#halfBytesMax * 2) return message;
     if (this.#youngerBytes + bytes > this.#halfBytesMax) this.#forgetOlder();
     this.#youngerBytes += bytes;
@@ -34,7 +38,7 @@ export class MessageCache {
 
   #forgetOlder(): void {
     this.#older = this.#younger;
-    this.#younger = new Map();
+    this.#younger = new WeakMap();
     this.#youngerBytes = 0;
   }
 }
