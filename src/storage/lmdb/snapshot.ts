@@ -1,6 +1,6 @@
 /** One state of a store, read while a server, of this process or another, may go on writing. */
 import { existsSync } from "node:fs";
-import type { Database, Transaction } from "lmdb";
+import type { Database, RootDatabaseOptionsWithPath, Transaction } from "lmdb";
 import { dataFile } from "./check-file.ts";
 import { expiryKey, integerKey, textKey } from "./keys.ts";
 import { checkedMarks, openMap } from "./maps.ts";
@@ -24,7 +24,15 @@ export interface StoreSnapshot {
 export async function openSnapshot(dir: string): Promise<StoreSnapshot> {
   if (!existsSync(dataFile(dir))) throw new Error(`${dir} has no data.mdb: it is no store`);
   const { open } = await import("lmdb");
-  const root = open({ path: dir, noSubdir: false, readOnly: true, maxDbs: 4 });
+  // The lock file may be missing.
+  const options: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
+    path: dir,
+    noSubdir: false,
+    permissionsMode: 0o600,
+    readOnly: true,
+    maxDbs: 4,
+  };
+  const root = open(options);
   try {
     const meta = openMap(root, "meta", textKey);
     const maps = { log: openMap(root, "log", integerKey), current: openMap(root, "current", textKey), expiry: openMap(root, "expiry", expiryKey) };

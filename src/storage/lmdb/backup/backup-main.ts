@@ -1,6 +1,5 @@
 /** The process of `startBackup`. Argument: the store's directory. The backup goes to standard output, what came of it to standard error. */
 import { fdatasync, fstatSync, write as writeTo } from "node:fs";
-import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { BackupOutcome } from "./backup-process.ts";
@@ -8,9 +7,7 @@ import { type BackupSummary, backupPieces } from "./write-backup.ts";
 
 /** Written at once, and brought to the disk before the next: many bytes at once would make the server's writes wait. */
 const chunkBytes = 256 << 10;
-const bytesPerSecond = 32 << 20;
-/** Lower than the server's. */
-const niceness = 10;
+const bytesPerSecond = 16 << 20;
 
 const [dir = ""] = process.argv.slice(2);
 const standardOutput = 1;
@@ -18,7 +15,6 @@ const write = promisify(writeTo);
 const sync = promisify(fdatasync);
 
 async function main(): Promise<BackupSummary> {
-  setPriority(niceness);
   let summary: BackupSummary | undefined;
   const isFile = fstatSync(standardOutput).isFile();
   let pieces: Buffer[] = [];

@@ -2,6 +2,7 @@
  * Takes backups in a process of their own: they leave the event loop alone, give way to the server, and a crash of the native library ends them only.
  */
 import { spawn } from "node:child_process";
+import { constants, setPriority } from "node:os";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { BackupSummary } from "./write-backup.ts";
@@ -29,6 +30,8 @@ export function startBackup(dir: string, file?: number): BackupProcess {
   // In the package it is beside the file that this one is bundled into.
   const program = new URL(import.meta.url.endsWith(".ts") ? "./backup-main.ts" : "./backup-main.js", import.meta.url);
   const child = spawn(process.execPath, [fileURLToPath(program), dir], { stdio: ["ignore", file ?? "pipe", "pipe"] });
+  // At once: the start of a process takes as much of a processor as the backup does.
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   const finished = new Promise<BackupSummary>((resolve, reject) => {
     let said = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {

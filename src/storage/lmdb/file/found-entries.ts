@@ -36,6 +36,7 @@ const expiryKeyBytes = 16;
 const slash = 0x2f;
 /** As long as the marks have not been found, every record may be one without a checksum. */
 const lenient: RecordRules = { uncheckedUntil: Number.MAX_SAFE_INTEGER };
+const strict: RecordRules = { uncheckedUntil: 0 };
 
 /** The tree whose entries look like this; undefined when none of ours do, or it is that of the marks, which are found by the tree alone. */
 export function treeOfKey(key: Buffer): TreeName | undefined {
@@ -96,7 +97,7 @@ export class FoundEntries {
   #takeExpiry(key: Buffer, value: Buffer): string | undefined {
     if (key.length !== expiryKeyBytes) return `the key has ${key.length} bytes`;
     const [at, position] = [integerKey.readKey(key, 0, 8), integerKey.readKey(key, 8, 16)];
-    const expiry = decodeExpiry(at, position, value, this.marks ?? lenient);
+    const expiry = decodeExpiry(at, position, value, this.marks ?? strict) ?? decodeExpiry(at, position, value, this.marks ?? lenient);
     if (expiry === undefined) return "the time at which a key expires is damaged";
     this.expiries.set(`${at} ${position}`, expiry);
     return undefined;

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { seededRandom } from "../../../testing/seeded-random.ts";
 import { suiteOptions } from "../../contract.suite.ts";
-import { revisionOf } from "../../embedded/ledger.ts";
+import { type Expiry, revisionOf } from "../../embedded/ledger.ts";
 import { openLmdbStorage } from "../lmdb.ts";
 import { readRecord } from "../record.ts";
 import { readStore, type StoreContents, valueAt } from "./read-store.ts";
@@ -36,6 +36,9 @@ let original: Buffer;
 let earlier: Buffer;
 let pageSize: number;
 let truth: ReadonlyMap<string, Stored>;
+/** When keys expire, each as `time position key`. */
+let expiries: ReadonlySet<string>;
+const describeExpiry = ({ at, position, key }: Expiry): string => `${at} ${position} ${key}`;
 
 before(async () => {
   const dir = join(base, "storage");
@@ -62,6 +65,8 @@ before(async () => {
   assert.deepEqual(contents.damage, []);
   truth = new Map(entries.map(({ key, revision, value }) => [key, { revision, value: value.toString(), pages: pagesOf(file, contents, key) }]));
   file.close();
+  expiries = new Set(salvage(contents).expiries.map(describeExpiry));
+  assert.ok(expiries.size > 10);
 });
 
 function pagesOf(file: StoreFile, { positions, changes }: StoreContents, key: string): ReadonlySet<number> {
@@ -123,6 +128,13 @@ function check(what: string, damagedPages: ReadonlySet<number>): void {
       [...pages].some((page) => damagedPages.has(page)),
       `${what}: ${key} is whole, and is missing`,
     );
+  }
+  const foundExpiries = new Set(saved.expiries.map(describeExpiry));
+  const isCertain = (key: string): boolean => found.has(key) && !uncertain.has(key);
+  for (const expiry of saved.expiries)
+    assert.ok(!isCertain(expiry.key) || expiries.has(describeExpiry(expiry)), `${what}: ${expiry.key} expires, and was not to`);
+  for (const expiry of contents.lost.expiry.length > 0 ? [] : expiries) {
+    assert.ok(foundExpiries.has(expiry) || !isCertain(expiry.split(" ")[2] as string), `${what}: ${expiry} is missing`);
   }
   for (const key of found) assert.ok(truth.has(key) || uncertain.has(key), `${what}: ${key} was deleted`);
 }

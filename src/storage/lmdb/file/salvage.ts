@@ -24,6 +24,7 @@ export interface Uncertain {
 export interface Salvage {
   /** One for each key, by position. */
   readonly puts: readonly FoundChange[];
+  /** Of the puts, and of older states of what is left out. */
   readonly expiries: readonly Expiry[];
   readonly leftOut: readonly LeftOut[];
   /** Brought back, though a later state, or a deletion, may be lost. */
@@ -69,7 +70,7 @@ export function salvage(contents: StoreContents): Salvage {
   });
   return {
     puts: puts.sort((a, b) => a.position - b.position),
-    expiries: [...contents.expiries.values()].filter(({ position }) => takenPositions.has(position)),
+    expiries: expiriesOf(contents, [...puts, ...older.values()]),
     leftOut: [...leftOut, ...withoutKey(contents, takenPositions)],
     uncertain,
     revision: highestRevision(contents),
@@ -143,6 +144,11 @@ function olderStates({ changes }: StoreContents, lost: readonly { key: string; p
     if (limit !== undefined && type === "put" && position < limit && position > (older.get(key)?.position ?? 0)) older.set(key, change);
   }
   return older;
+}
+
+function expiriesOf({ expiries }: StoreContents, puts: readonly FoundChange[]): Expiry[] {
+  const keyAt = new Map(puts.map(({ position, key }) => [position, key]));
+  return [...expiries.values()].filter(({ position, key }) => keyAt.get(position) === key);
 }
 
 /** Damaged records that may be the latest of keys which the index has lost. */
