@@ -76,11 +76,20 @@ async function keepWriting(client: RawClient, signal: AbortSignal): Promise<void
   }
 }
 
+interface Scenario {
+  readonly steps: readonly { readonly until?: readonly [path: string, value: string] }[];
+}
+
+/** A step that is repeated until its status is right waits first: an object is 404 a moment before its kind is, in other words. */
+function withPauses(scenario: Scenario): Scenario {
+  return { ...scenario, steps: scenario.steps.map((step) => (step.until?.[0] === "status" ? { wait: 0.5, ...step } : step)) };
+}
+
 async function replay({ directory: work, kubeconfigPath }: TestServer, recorded: string): Promise<Failure[]> {
   const files = readdirSync(recorded).filter((file) => file.endsWith(".jsonl"));
   for (const file of files) {
     const scenarios = readFileSync(join(recorded, file), "utf8").split("\n").filter(Boolean);
-    writeFileSync(join(work, file), scenarios.map((line) => `${line}\n`).join(""));
+    writeFileSync(join(work, file), scenarios.map((line) => `${JSON.stringify(withPauses(JSON.parse(line)))}\n`).join(""));
   }
   const output = await run("python3", [join(recorded, "replay.py"), ...files.map((file) => join(work, file))], {
     ...process.env,
