@@ -93,7 +93,7 @@ describe("backup and restore", () => {
     await second.close();
   });
 
-  test("a revision that was handed out later than the flag expects is the operator's to say", () => {
+  test("--bump-revision sets how far revisions are raised", () => {
     const restored = join(base, "higher");
     assert.match(store("restore", file, restored, "--bump-revision", "5").out, /goes on at revision \d{2,4}\n$/);
     assert.match(store("restore", file, join(base, "none"), "--bump-revision", "0").err, /must be a number from 1/);
@@ -110,7 +110,7 @@ describe("backup and restore", () => {
     assert.deepEqual(store("check", cut).code, 2);
   });
 
-  test("a server gives backups to those who may post to their path, and to nobody else", async () => {
+  test("gives a backup to users whose roles name its path, one at a time, and rejects others", async () => {
     const admin = rawClient(server.kubeconfig);
     const keeper = rawClient((await server.as("keeper")).kubeconfig);
     const send = (client: typeof admin, method = "POST", path = "/storage/backup") => client.send({ method, path });
@@ -213,7 +213,7 @@ describe("check and repair", () => {
     }
   });
 
-  test("what ends the native library is a finding, and what was read then is said", () => {
+  test("reports a crash of the native library, and what was being read", () => {
     truncateSync(data, 20 * 4096);
     const { code, out, err } = store("check", dataDir);
     restoreFile();
@@ -221,7 +221,7 @@ describe("check and repair", () => {
     assert.match(out, /the process that read it ended with (SIG\w+|code \d+) while it read .*, with LMDB/);
   });
 
-  test("what is no store, or no directory, is said", () => {
+  test("names the reason for a path that has no store, and for a wrong command line", () => {
     const rows: [string[], RegExp][] = [
       [["check", base], /has no storage\/data\.mdb/],
       [["check", join(base, "absent")], /ENOENT/],

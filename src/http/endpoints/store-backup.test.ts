@@ -99,7 +99,7 @@ test("a whole backup has an end", async () => {
   assert.deepEqual(await answered(), { status: 200, bytes: 30, whole: true });
 });
 
-test("a backup that fails before its first byte is a 500 that keeps the reason, one that fails later has no end", async () => {
+test("a backup that fails before its first byte is a 500 without the reason, and one that fails later has no end", async () => {
   const failed = (): Promise<never> => Promise.reject(new Error("/secret/path"));
   next = () => backupOf(Readable.from([]), failed());
   assert.equal((await answered()).status, 500);
