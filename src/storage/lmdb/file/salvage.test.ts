@@ -19,7 +19,7 @@ import { StoreFile } from "./store-file.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
-const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 2000 : 10;
+const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 1000 : 10;
 const base = mkdtempSync(join(tmpdir(), "coxswain-salvage-"));
 after(() => rmSync(base, { recursive: true, force: true }));
 const damagedFile = join(base, "damaged.mdb");
