@@ -21,11 +21,14 @@ export function healthRoutes(
   const store = async (): Promise<undefined> => {
     await storage.current();
   };
+  const writable = async (): Promise<undefined> => {
+    await storage.checkWritable();
+  };
   const checks: HealthCheck[] = [
     { name: "ping", check: () => undefined },
     { name: "log", check: () => undefined },
     { name: "etcd", check: store },
-    { name: "etcd-readiness", check: store, readinessOnly: true },
+    { name: "etcd-readiness", check: writable, readinessOnly: true },
     { name: "poststarthook/bootstrap-state", check: () => (state.booted ? undefined : "not finished") },
     { name: "shutdown", check: () => (state.stopping ? "process is shutting down" : undefined), readinessOnly: true },
   ];

@@ -11,6 +11,7 @@ import {
   RevisionCompacted,
   RevisionInFuture,
   type Storage,
+  StorageLost,
   StorageUnavailable,
   type Subscription,
   type Write,
@@ -402,6 +403,49 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       assert.deepEqual([await listed(storage, "/"), await storage.current(), await storage.count("/")], [["/a=1"], 2, 1]);
       assert.deepEqual(await storage.commit([{ key: "/a", revision: 2 }], [put("/a", "5")]), { ok: true, revision: 3 });
       assert.deepEqual(seen, ["put /a@3=5 was 1@2/2"]);
+      await storage.close();
+    });
+
+    const lastWrites: [what: string, writes: (before: Write) => Write[]][] = [
+      ["nothing more was written", () => []],
+      ["a deletion has worked, as it may on a full disk", ({ key }) => [remove(key)]],
+      ["a put has worked", () => [put("/b", "1")]],
+    ];
+    for (const [what, writes] of lastWrites) {
+      test(`after a write that failed: ${what}; the failure is logged once, and its end`, async () => {
+        const lines: string[] = [];
+        const log = (message: string): void => void lines.push(message);
+        let failing = false;
+        const beforeWrite = (): void => {
+          if (failing) throw new Error("no space left on device");
+        };
+        const storage = await fresh({ faults: { beforeWrite }, logger: { info: log, warn: log, error: log } });
+        await storage.commit([], [put("/a", "1")]);
+        await storage.checkWritable();
+        failing = true;
+        for (const _ of [1, 2]) await assert.rejects(storage.commit([], [put("/b", "1")]), StorageUnavailable);
+        await assert.rejects(storage.checkWritable(), /no space left on device/);
+        failing = false;
+        for (const write of writes(put("/a", "1"))) await storage.commit([], [write]);
+        await storage.checkWritable();
+        assert.deepEqual(lines, ["Writes to the store fail", "Writes to the store work again"]);
+        await storage.close();
+      });
+    }
+
+    test("a store that is lost serves nothing until the process restarts", async () => {
+      let lost = false;
+      const beforeWrite = (): void => {
+        if (lost) throw new StorageLost("restart the server");
+      };
+      const storage = await fresh({ faults: { beforeWrite } });
+      await storage.commit([], [put("/a", "1")]);
+      lost = true;
+      await assert.rejects(storage.commit([], [put("/a", "2")]), StorageUnavailable);
+      lost = false;
+      await assert.rejects(storage.commit([], [put("/a", "2")]), StorageLost);
+      await assert.rejects(storage.get("/a"), StorageLost);
+      await assert.rejects(storage.current(), StorageLost);
       await storage.close();
     });
 

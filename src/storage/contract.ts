@@ -119,7 +119,12 @@ export interface Storage {
   log(prefix: string, from: number, subscriber: LogSubscriber): Subscription;
   /** Forgets what was before the state at the revision. @throws RevisionInFuture · StorageUnavailable */
   compact(revision: number): Promise<void>;
-  /** The newest revision that readers may see. An empty store starts at 1. */
+  /**
+   * Whether writes work. Writes something only when the last write has failed.
+   * @throws StorageUnavailable with the reason when they do not
+   */
+  checkWritable(): Promise<void>;
+  /** The newest revision that readers may see. An empty store starts at 1. @throws StorageUnavailable when only a restart helps */
   current(): Promise<number>;
   /** The newest compacted revision; reads below it fail, and logs from below it. */
   compacted(): number;
@@ -175,6 +180,14 @@ export class StorageUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "StorageUnavailable";
+  }
+}
+
+/** Thrown by an engine: neither its reads nor its writes can be trusted until the process restarts. */
+export class StorageLost extends StorageUnavailable {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "StorageLost";
   }
 }
 

@@ -1,4 +1,7 @@
-/** A process that fills a directory with LMDB until a write fails, tells how it went, and tries again after a line on its standard input. */
+/**
+ * A process that fills a directory with LMDB until writes have failed, prints the outcome, and writes again after a line on its standard input.
+ * Arguments: directory, failures to wait for (3 by default).
+ */
 import { once } from "node:events";
 import { systemClock } from "../api/clock.ts";
 import { openLmdbStorage } from "../storage/lmdb/lmdb.ts";
@@ -8,9 +11,10 @@ const dir = process.argv[2] as string;
 const options = { clock: systemClock, historyMs: 300_000, historyBytesMax: 1 << 30, valueBytesMax: valueBytesMaxDefault };
 const storage = await openLmdbStorage({ ...options, dir, durability: "full" });
 const value = Buffer.alloc(100_000, "x");
+const refusalsMax = Number(process.argv[3] ?? 3);
 const refusals: string[] = [];
 let acknowledged = 0;
-for (let index = 0; refusals.length < 3; index++) {
+for (let index = 0; refusals.length < refusalsMax; index++) {
   try {
     await storage.commit([], [{ key: `/k/${index}`, value }]);
     acknowledged++;

@@ -16,6 +16,7 @@ import {
   RevisionCompacted,
   RevisionInFuture,
   type Storage,
+  StorageLost,
   StorageUnavailable,
   type Stored,
   type Subscription,
@@ -84,6 +85,9 @@ class EmbeddedStorage implements Storage {
   #compactionDemanded = 0;
   #cancelCompaction: () => void = () => {};
   #closed: Promise<void> | undefined;
+  /** Why the last write failed, until one works again. */
+  #writeFault: StorageUnavailable | undefined;
+  #lost: StorageLost | undefined;
 
   constructor(ledger: Ledger, options: StorageOptions) {
     const { revision, compacted, historyBytes } = ledger.marks();
@@ -168,6 +172,13 @@ class EmbeddedStorage implements Storage {
     }
   }
 
+  async checkWritable(): Promise<void> {
+    this.#checkOpen();
+    if (this.#writeFault === undefined) return;
+    if (this.#waiting.length === 0) await this.#enqueue([], [], []);
+    else throw this.#writeFault;
+  }
+
   async current(): Promise<number> {
     this.#checkOpen();
     return this.#horizon.revision;
@@ -196,6 +207,7 @@ class EmbeddedStorage implements Storage {
 
   #checkOpen(): void {
     if (this.#closed !== undefined) throw new StorageUnavailable("the store is closed");
+    if (this.#lost !== undefined) throw this.#lost;
   }
 
   /** Whoever closes the store waits for it. */
@@ -326,10 +338,11 @@ class EmbeddedStorage implements Storage {
     const expiries = group.flatMap((waiting) => waiting.expiries);
     const dropExpiries = group.flatMap((waiting) => waiting.dropExpiries);
     const compactedBefore = this.#horizon.compacted;
-    if (last !== undefined || compaction !== undefined || dropExpiries.length > 0) {
+    if (last !== undefined || compaction !== undefined || dropExpiries.length > 0 || this.#writeFault !== undefined) {
       // What is being dropped is gone at some moment before we hear of it.
       this.#horizon.compacted = marks.compacted;
       try {
+        if (this.#lost !== undefined) throw this.#lost;
         await this.#options.faults?.beforeWrite();
         await this.#ledger.write({ changes, expiries, drop: compaction?.drop ?? [], dropExpiries, marks });
       } catch (error) {
@@ -338,6 +351,9 @@ class EmbeddedStorage implements Storage {
         return;
       }
     }
+    // Deletions may work where puts do not, as on a full disk.
+    const proves = last === undefined ? compaction === undefined && dropExpiries.length === 0 : changes.some(({ type }) => type === "put");
+    if (this.#writeFault !== undefined && proves) this.#recovered();
     for (const change of changes) this.#pending.settle(change);
     this.#horizon.revision = marks.revision;
     this.#historyBytes = historyBytes;
@@ -352,11 +368,19 @@ class EmbeddedStorage implements Storage {
   #fail(group: readonly Waiting[], cause: unknown): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const error = new StorageUnavailable(`the write could not be made durable: ${reason}`, { cause });
+    if (this.#writeFault === undefined) this.#options.logger?.error("Writes to the store fail", { reason });
+    this.#writeFault = error;
+    if (cause instanceof StorageLost) this.#lost = cause;
     const all = [...group, ...this.#waiting.splice(0)];
     this.#pending.clear();
     this.#decided = this.#horizon.revision;
     this.#compactionDue = false;
     this.#settle(all, error);
+  }
+
+  #recovered(): void {
+    this.#writeFault = undefined;
+    this.#options.logger?.info("Writes to the store work again");
   }
 
   #settle(group: readonly Waiting[], error: StorageUnavailable | undefined): void {

@@ -89,7 +89,11 @@ export interface Ledger {
   changes(after: number, limit: number): Change[];
   /** The first ones to come, at most so many. */
   expiries(limit: number): Expiry[];
-  /** Durable when it resolves. When it rejects, nothing of the group is there. Called again only after it has settled. */
+  /**
+   * Durable when it resolves. When it rejects, nothing of the group is there. Called again only after it has settled. A group of nothing but
+   * marks finds out whether writes work.
+   * @throws StorageLost when only a restart helps · Error
+   */
   write(group: LedgerGroup): Promise<void>;
   sizeBytes(): number;
   close(): Promise<void>;

@@ -1,11 +1,17 @@
 /** What the operating system is asked to do, and what happens when it refuses. Linux only; says so loudly elsewhere. */
 import assert from "node:assert/strict";
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcessByStdio, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import { after, type TestContext, test } from "node:test";
+import { manualClock } from "../../testing/manual-clock.ts";
+import { StorageUnavailable } from "../contract.ts";
+import { valueBytesMaxDefault } from "../options.ts";
+import { hasOverrunMemory } from "./file-guard.ts";
+import { openLmdbStorage } from "./lmdb.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-disk-"));
 after(() => rmSync(base, { recursive: true, force: true }));
@@ -57,35 +63,117 @@ test("the check above would notice: relaxed durability does not sync", (context)
   assert.deepEqual(syncedAcknowledgments(traceWriter("relaxed")), Array(20).fill(false));
 });
 
-test("on a full disk writes are refused, reads go on, and writes work again when there is room", async (context) => {
-  if (isMissing(context, "prlimit", "--version")) return;
-  const limited = `ulimit -Sf 4096; exec "${process.execPath}" "${program("storage-filler.ts")}" "${join(base, "full-disk")}"`;
-  const child = spawn("bash", ["-c", limited], { stdio: ["pipe", "pipe", "inherit"] });
-  const told = async (): Promise<unknown> => JSON.parse(String((await once(child.stdout, "data"))[0]));
-  const { acknowledged, ...rest } = (await told()) as { acknowledged: number };
+/** Lets the filler fail under a fault, ends the fault, and lets it write again. */
+async function fillUntilFull(child: ChildProcessByStdio<Writable, Readable, null>, makeRoom: () => void): Promise<void> {
+  const report = async (): Promise<unknown> => JSON.parse(String((await once(child.stdout, "data"))[0]));
+  const { acknowledged, ...rest } = (await report()) as { acknowledged: number };
   assert.ok(acknowledged > 10);
   assert.deepEqual(rest, { refusals: Array(3).fill("StorageUnavailable"), intact: true });
-  execFileSync("prlimit", ["--fsize=unlimited", "--pid", String(child.pid)]);
+  makeRoom();
   child.stdin.write("go\n");
-  assert.deepEqual(await told(), { count: acknowledged + 1 });
+  assert.deepEqual(await report(), { count: acknowledged + 1 });
   await once(child, "exit");
+}
+
+test("at a limit of file sizes writes fail, reads go on, and writes work again beyond it", async (context) => {
+  if (isMissing(context, "prlimit", "--version")) return;
+  const limited = `ulimit -Sf 4096; exec "${process.execPath}" "${program("storage-filler.ts")}" "${join(base, "limited")}"`;
+  const child = spawn("bash", ["-c", limited], { stdio: ["pipe", "pipe", "inherit"] });
+  await fillUntilFull(child, () => execFileSync("prlimit", ["--fsize=unlimited", "--pid", String(child.pid)]));
 });
 
-test("a sync that fails fails its commits, and no others", (context) => {
-  if (isMissing(context, "strace", "-qq", "-o", join(base, "probe"), "true")) return;
-  for (const nth of [8, 11]) {
-    const trace = ["-f", "-qq", "-e", `inject=fdatasync:error=EIO:when=${nth}..${nth + 2}`, "-e", "trace=fdatasync", "-o", join(base, "probe")];
-    // One thread, since strace counts the calls of each for itself; the filler stops after three refusals.
-    const { stdout } = spawnSync("strace", [...trace, process.execPath, program("storage-filler.ts"), join(base, `sync-${nth}`)], {
+test("on a full disk writes fail, reads go on, and writes work again when there is room", async (context) => {
+  const disk = join(base, "full-disk");
+  mkdirSync(disk);
+  if (isMissing(context, "mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk)) return;
+  try {
+    const child = spawn(process.execPath, [program("storage-filler.ts"), join(disk, "storage")], { stdio: ["pipe", "pipe", "inherit"] });
+    await fillUntilFull(child, () => execFileSync("mount", ["-o", "remount,size=16m", disk]));
+  } finally {
+    execFileSync("umount", ["-l", disk]);
+  }
+});
+
+const injections: [fault: string, inject: string, failures: number][] = [
+  // A write of three pages at a low position: lmdb-js describes it in the bytes that it has.
+  ["a write of pages that fails", "writev:error=EIO:when=9", 1],
+  ["a sync that fails", "fdatasync:error=EIO:when=8..10", 3],
+  ["another sync that fails", "fdatasync:error=EIO:when=11..13", 3],
+  ["a file system that has become read-only", "access:error=EROFS:when=8..10", 3],
+  ["a root of the store that cannot be written", "pwrite64:error=EIO:when=10", 1],
+];
+for (const [fault, inject, failures] of injections) {
+  test(`${fault} fails its commits, and no others`, (context) => {
+    if (isMissing(context, "strace", "-qq", "-o", join(base, "probe"), "true")) return;
+    const call = inject.slice(0, inject.indexOf(":"));
+    const dir = join(base, inject);
+    const trace = ["-f", "-qq", "-e", `inject=${inject}`, "-e", `trace=${call}`, "-P", join(dir, "data.mdb"), "-o", `${dir}.trace`];
+    // One thread, since strace counts the calls of each for itself.
+    const { stdout } = spawnSync("strace", [...trace, process.execPath, program("storage-filler.ts"), dir, String(failures)], {
       input: "go\n",
       env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
     });
+    assert.match(readFileSync(`${dir}.trace`, "utf8"), /INJECTED/);
     const [first, second] = stdout
       .toString()
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
-    assert.deepEqual([first.refusals, first.intact], [Array(3).fill("StorageUnavailable"), true]);
+    assert.deepEqual([first.refusals, first.intact], [Array(failures).fill("StorageUnavailable"), true]);
     assert.equal(second.count, first.acknowledged + 1);
-  }
+  });
+}
+
+const page = "Error: Input/output error: Attempting to write page at position";
+const descriptions: [text: string, overrun: boolean][] = [
+  ["Error: Input/output error", false],
+  [`${page} 8192, size 4096, blocks 1, buffer sizes 4096 -83908688 -83909344`, false],
+  [`${page} 2424832, size 102400, blocks 1, buffer sizes 102400 4096 738190624`, false],
+  [`${page} 12424832, size 102400, blocks 1, buffer sizes 102400 4096 738190624`, true],
+  [`${page} 4242483200, size 4096, blocks 1, buffer sizes 4096 -2147483648 -2147483648`, true],
+];
+test("knows from the text of a failed write whether it has overrun its memory", () => {
+  for (const [text, overrun] of descriptions) assert.equal(hasOverrunMemory(text), overrun, text);
 });
+
+const put = (key: string) => [{ key, value: Buffer.from("x") }];
+const removals: [what: string, remove: (dataDir: string) => () => void][] = [
+  ["the data directory is renamed", (dataDir) => moved(dataDir, `${dataDir}-moved`)],
+  ["the storage directory is renamed", (dataDir) => moved(join(dataDir, "storage"), join(dataDir, "moved"))],
+  ["the file is replaced by a copy", (dataDir) => replaced(join(dataDir, "storage", "data.mdb"))],
+];
+
+function moved(from: string, to: string): () => void {
+  renameSync(from, to);
+  return () => renameSync(to, from);
+}
+
+function replaced(file: string): () => void {
+  renameSync(file, `${file}-moved`);
+  copyFileSync(`${file}-moved`, file);
+  return () => renameSync(`${file}-moved`, file);
+}
+
+for (const [index, [what, remove]] of removals.entries()) {
+  test(`when ${what} writes fail, reads go on, and writes work again when it is back`, async () => {
+    const dataDir = join(base, `removed-${index}`);
+    const dir = join(dataDir, "storage");
+    mkdirSync(dataDir);
+    const options = { clock: manualClock(), historyMs: 300_000, historyBytesMax: 1 << 30, valueBytesMax: valueBytesMaxDefault, dir };
+    const storage = await openLmdbStorage({ ...options, durability: "full" });
+    await storage.commit([], put("/a"));
+    const restore = remove(dataDir);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await assert.rejects(storage.commit([], put("/b")), StorageUnavailable);
+      await assert.rejects(storage.checkWritable(), StorageUnavailable);
+    }
+    assert.deepEqual([(await storage.get("/a"))?.value.toString(), await storage.count("/"), existsSync(dir)], ["x", 1, index === 2]);
+    restore();
+    await storage.checkWritable();
+    await storage.commit([], put("/b"));
+    await storage.close();
+    const again = await openLmdbStorage({ ...options, durability: "full" });
+    assert.equal(await again.count("/"), 2);
+    await again.close();
+  });
+}

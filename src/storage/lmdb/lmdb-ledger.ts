@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { StorageLost } from "../contract.ts";
 import { compareKeys, endOfPrefix } from "../embedded/key-order.ts";
 import {
   type Change,
@@ -16,6 +17,7 @@ import type { StorageOptions } from "../options.ts";
 import { checkFile, dataFile } from "./check-file.ts";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
 import { DiskReserve } from "./disk-reserve.ts";
+import { FileGuard, hasOverrunMemory } from "./file-guard.ts";
 import { readInUse, removeInUse, writeInUse } from "./in-use.ts";
 import { causeOf, isUsable, lastSize, type Maps, type MapsOptions, openMaps, usedBytes } from "./maps.ts";
 import { encodeMarks, marksBytes } from "./marks.ts";
@@ -44,10 +46,13 @@ export class LmdbLedger implements Ledger {
   #marks: Marks;
   readonly #rules: RecordRules;
   readonly #reserve: DiskReserve;
+  readonly #guard: FileGuard;
   /** What has been reported as damaged. */
   readonly #reported = new Set<string | number>();
   /** LMDB has given up and could not be opened again yet. */
   #broken = false;
+  /** The last write failed in LMDB. */
+  #failed = false;
   /** Holds the records of one write; the next comes only after it. */
   #arena = newArena(64 << 10);
 
@@ -58,6 +63,7 @@ export class LmdbLedger implements Ledger {
     this.#marks = maps.marks;
     this.#rules = maps.marks;
     this.#reserve = new DiskReserve({ path: dataFile(options.dir), measure: () => usedBytes(this.#maps.root) });
+    this.#guard = new FileGuard(dataFile(options.dir));
   }
 
   /** @throws Error when another server has the directory, or it cannot be read, or it holds another format */
@@ -152,24 +158,29 @@ export class LmdbLedger implements Ledger {
   }
 
   async write(group: LedgerGroup): Promise<void> {
+    this.#guard.check();
     if (this.#broken) await this.#reopen();
     const { root } = this.#maps;
+    if (this.#failed) await this.#guard.rehearse(usedBytes(root));
     // On a full disk, what frees space must have its chance.
-    if (group.changes.some(({ type }) => type === "put")) await this.#reserve.ensure(bytesWritten(group));
+    if (!onlyFrees(group)) await this.#reserve.ensure(bytesWritten(group));
     try {
       await root.batch(() => this.#put(group));
     } catch (error) {
+      this.#failed = true;
       const cause = await causeOf(error);
+      if (hasOverrunMemory(cause)) throw new StorageLost(overrun, { cause });
       // Another write to an environment that has given up would never be answered.
       if (!isUsable(root)) await this.#reopen();
       throw cause;
     }
+    this.#failed = false;
     root.resetReadTxn();
     this.#marks = group.marks;
   }
 
   sizeBytes(): number {
-    return statSync(dataFile(this.#options.dir)).size;
+    return statSync(dataFile(this.#options.dir), { throwIfNoEntry: false })?.size ?? 0;
   }
 
   async close(): Promise<void> {
@@ -182,6 +193,8 @@ export class LmdbLedger implements Ledger {
   async #reopen(): Promise<void> {
     this.#broken = true;
     await this.#maps.root.close();
+    // LMDB would make a new file.
+    this.#guard.check();
     this.#maps = await openMaps(this.#options);
     const { revision } = this.#maps.marks;
     if (revision !== this.#marks.revision) {
@@ -279,6 +292,7 @@ function nothingAt(position: number): Change {
 }
 
 const nothing = Buffer.alloc(0);
+const overrun = "lmdb-js may have damaged the memory of this process when it described a failed write: the server must be restarted";
 const lost = "the position of its record is damaged";
 const missing = "its record is missing";
 
@@ -295,6 +309,10 @@ function checkBeforeOpening({ dir, logger }: LedgerOptions): void {
   const message = inUse === "opening" ? "The last server ended while it opened the store" : "The last server ended without closing the store";
   checkFile(dir, { withLog });
   logger?.warn(message, { dir, checked: withLog ? "all pages" : "the pages of the index" });
+}
+
+function onlyFrees({ changes, drop, dropExpiries }: LedgerGroup): boolean {
+  return changes.length > 0 ? changes.every(({ type }) => type === "delete") : drop.length > 0 || dropExpiries.length > 0;
 }
 
 /** About what LMDB writes for a group at most: besides the records, copies of the pages on the way to them. */
