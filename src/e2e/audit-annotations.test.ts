@@ -38,19 +38,55 @@ after(async () => {
 let requests = 0;
 
 interface Told {
+  readonly status: number;
   readonly annotations: Readonly<Record<string, string>>;
+  readonly objectRef: object | undefined;
   readonly warnings: readonly string[];
 }
 
-async function told(request: RawRequest): Promise<Told> {
+async function told(request: RawRequest, client = admin): Promise<Told> {
   const id = `annotations-${requests++}`;
-  const answer = await admin.send({ ...request, headers: { ...request.headers, "audit-id": id } });
+  const answer = await client.send({ ...request, headers: { ...request.headers, "audit-id": id } });
   const line = readFileSync(log, "utf8")
     .split("\n")
     .filter((one) => one.includes(`"${id}"`))
     .at(-1);
-  return { annotations: JSON.parse(line as string).annotations, warnings: [answer.headers.warning ?? []].flat() };
+  const { annotations, objectRef } = JSON.parse(line as string);
+  return { status: answer.status, annotations, objectRef, warnings: [answer.headers.warning ?? []].flat() };
 }
+
+test("the annotations are those of the right to the verb, whatever becomes of further rights", async () => {
+  const rbac = "/apis/rbac.authorization.k8s.io/v1";
+  const apiGroup = "rbac.authorization.k8s.io";
+  const rules = [{ apiGroups: [""], resources: ["configmaps", "pods/exec"], verbs: ["patch", "deletecollection", "get"] }];
+  await created(`${rbac}/clusterroles`, { metadata: { name: "patcher" }, rules });
+  const subjects = [{ apiGroup, kind: "User", name: "ann" }];
+  await created(`${rbac}/clusterrolebindings`, {
+    metadata: { name: "patcher" },
+    roleRef: { apiGroup, kind: "ClusterRole", name: "patcher" },
+    subjects,
+  });
+  const ann = rawClient((await server.as("ann")).kubeconfig);
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" } };
+  const applied = { method: "PATCH", headers: { "content-type": "application/apply-patch+yaml" }, body: map };
+  const configMaps = { resource: "configmaps", namespace: "default", apiVersion: "v1" };
+  for (const [request, status, objectRef] of [
+    [{ ...applied, path: `${core}/configmaps/x?fieldManager=m` }, 403, { ...configMaps, name: "x" }],
+    [{ path: `${core}/pods/x/exec?command=y` }, 403, { ...configMaps, resource: "pods", name: "x", subresource: "exec" }],
+    [{ method: "DELETE", path: `${core}/configmaps?fieldSelector=metadata.name%3Dx` }, 200, configMaps],
+  ] as [RawRequest, number, object][]) {
+    assert.deepEqual(await told(request, ann), {
+      status,
+      objectRef,
+      annotations: {
+        "authorization.k8s.io/decision": "allow",
+        "authorization.k8s.io/reason": 'RBAC: allowed by ClusterRoleBinding "patcher" of ClusterRole "patcher" to User "ann"',
+      },
+      warnings: [],
+    });
+  }
+  ann.close();
+});
 
 const bearing = (token: string): RawRequest => ({ path: "/version", headers: { authorization: `Bearer ${token}` }, anonymous: true });
 
