@@ -70,8 +70,22 @@ export function createAttributes(request: WriteRequest, object: KubeObject): Adm
   const { target, subresource, user, dryRun, warnings, audit } = request;
   const namespace = namespaceOf(request, object);
   const name = request.name || (object.metadata.name ?? "");
-  const path = { target, subresource, namespace, name, pathName: request.name };
-  return { operation: "CREATE", ...path, object, oldObject: undefined, user, dryRun, warnings, audit, undo: [] };
+  const pathName = request.name;
+  return {
+    operation: "CREATE",
+    target,
+    subresource,
+    namespace,
+    name,
+    pathName,
+    object,
+    oldObject: undefined,
+    user,
+    dryRun,
+    warnings,
+    audit,
+    undo: [],
+  };
 }
 
 /** To admission, a namespace stands in itself. */
