@@ -14,6 +14,8 @@ export interface DiskReserveOptions {
   readonly path: string;
   /** The end of what LMDB uses of the file. */
   measure(): number;
+  /** Called before the file is extended. */
+  beforeExtending(): void;
 }
 
 export class DiskReserve {
@@ -41,6 +43,7 @@ export class DiskReserve {
   }
 
   async #extend(): Promise<void> {
+    this.#options.beforeExtending();
     // Opened for appending: the operating system puts zeros after whatever LMDB has written, never over it.
     const file = await open(this.#options.path, "a");
     try {

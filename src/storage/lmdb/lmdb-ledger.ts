@@ -22,6 +22,7 @@ import { readInUse, removeInUse, writeInUse } from "./in-use.ts";
 import { causeOf, isUsable, lastSize, type Maps, type MapsOptions, openMaps, usedBytes } from "./maps.ts";
 import { encodeMarks, marksBytes } from "./marks.ts";
 import { decodeExpiry, decodePosition, encodeExpiry, encodePosition, pointerBytes } from "./pointers.ts";
+import { Readers } from "./readers.ts";
 import { type Arena, isContinued, type RecordRules, readHead, readRecord, recordBytesMax, recordProblem, valueBytes, writeRecord } from "./record.ts";
 
 /** See {@link bytesWritten}. */
@@ -62,7 +63,12 @@ export class LmdbLedger implements Ledger {
     this.#maps = maps;
     this.#marks = maps.marks;
     this.#rules = maps.marks;
-    this.#reserve = new DiskReserve({ path: dataFile(options.dir), measure: () => usedBytes(this.#maps.root) });
+    const readers = new Readers(options.logger);
+    this.#reserve = new DiskReserve({
+      path: dataFile(options.dir),
+      measure: () => usedBytes(this.#maps.root),
+      beforeExtending: () => readers.check(this.#maps.root),
+    });
     this.#guard = new FileGuard(dataFile(options.dir));
   }
 
