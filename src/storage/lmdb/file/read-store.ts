@@ -107,11 +107,12 @@ class Reader {
       this.#damage.push({ pages: [page, page], problem: `in the list of free pages: ${problem}` });
     };
     const node = (one: LeafNode, { number: page }: LeafPage): void => {
+      this.#use.add(page);
       const value = readValue(this.#file, one, { use: this.#use });
       if (!Buffer.isBuffer(value)) damaged({ page, problem: value.problem });
       else if (!addFreePages(value, this.#free)) damaged({ page, problem: "it names a page twice, or one that is not in the file" });
     };
-    walkTree(this.#file, free, this.#use, { node, damaged }, { isOrdered: false });
+    walkTree(this.#file, free, new PageUse(this.#file.pageCount), { node, damaged }, { isOrdered: false });
   }
 
   #readTree(name: TreeName, { trees, mainPage }: Snapshot): void {
@@ -124,7 +125,7 @@ class Reader {
     const damaged = ({ page, problem, range }: DamagedPage): void =>
       this.#loseTree(name, range, { pages: [page, page], tree: name, problem: `${problem}${describeRange(name, range)}` });
     const node = (one: LeafNode, leaf: LeafPage, index: number): void => this.#takeFromTree(name, one, leaf, index);
-    const count = walkTree(this.#file, tree, this.#use, { node, damaged }, { isOrdered: true });
+    const count = walkTree(this.#file, tree, new PageUse(this.#file.pageCount), { node, damaged }, { isOrdered: true });
     if (this.#lost[name].length > 0 || count === tree.entries) return;
     this.#loseTree(name, everything, {
       tree: name,
@@ -143,7 +144,11 @@ class Reader {
     const problem = Buffer.isBuffer(value)
       ? this.#found.take(tree, node.key, value, "tree", { page: leaf.number, offset: node.offset })
       : value.problem;
-    if (problem === undefined) return;
+    if (problem === undefined) {
+      // A damaged tree may lead to pages of another one: without an entry of this tree they are searched once more.
+      this.#use.add(leaf.number);
+      return;
+    }
     const position = tree === "log" ? positionOfKey(node.key) : undefined;
     const pages = pagesOf(node, leaf);
     if (position !== undefined) {

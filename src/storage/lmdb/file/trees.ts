@@ -37,19 +37,21 @@ export function findSnapshot(file: StoreFile): FoundSnapshot {
   // A process that was killed may have left the pages of one transaction which did not come to its end.
   const newest = meta === undefined ? -1 : meta.transaction + (problems.length === 0 ? 1 : 0);
   const newer = mainPages(file, newest);
-  const known = meta && snapshotOf(file, meta.main.root, meta.free);
+  const known = meta && snapshotOf(file, meta.main.root, meta.free, meta.transaction);
   if (problems.length === 0 && newer.length === 0) return { snapshot: known, problems };
   if (problems.length === 0 && meta !== undefined) {
     problems.push({ page: meta.page, problem: `the page is of transaction ${meta.transaction}, and others are of ${newer[0]?.transaction}` });
   }
-  const snapshots = newer.slice(0, candidatesMax).flatMap(({ number }) => snapshotOf(file, number, undefined) ?? []);
+  const snapshots = newer.slice(0, candidatesMax).flatMap(({ number, transaction }) => snapshotOf(file, number, undefined, transaction) ?? []);
   return { snapshot: snapshots.find((snapshot) => isWhole(file, snapshot)) ?? known ?? snapshots[0], problems };
 }
 
-function snapshotOf(file: StoreFile, root: number | undefined, free: Tree | undefined): Snapshot | undefined {
+function snapshotOf(file: StoreFile, root: number | undefined, free: Tree | undefined, transaction: number): Snapshot | undefined {
   if (root === undefined) return { trees: new Map(), free, mainPage: 0 };
   const page = file.page(root);
   if ("problem" in page || page.kind !== "leaf") return undefined;
+  // Every transaction writes this page: an older one leads to trees that are no more.
+  if (page.transaction < transaction) return { trees: new Map(), free, mainPage: root };
   const trees = treesOf(page);
   return trees && { trees, free, mainPage: root };
 }
