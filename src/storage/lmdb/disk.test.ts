@@ -177,3 +177,15 @@ for (const [index, [what, remove]] of removals.entries()) {
     await again.close();
   });
 }
+
+test("a store whose directory cannot be written at its end is free for the next server", async () => {
+  const dir = join(base, "end");
+  const marker = join(dir, "in-use");
+  const options = { clock: manualClock(), historyMs: 300_000, historyBytesMax: 1 << 30, valueBytesMax: valueBytesMaxDefault, dir };
+  const storage = await openLmdbStorage({ ...options, durability: "relaxed" });
+  rmSync(marker);
+  mkdirSync(marker); // A file system that is read-only does not remove it either.
+  await assert.rejects(storage.close(), /in-use/);
+  rmSync(marker, { recursive: true });
+  await (await openLmdbStorage({ ...options, durability: "relaxed" })).close();
+});

@@ -191,8 +191,11 @@ export class LmdbLedger implements Ledger {
 
   async close(): Promise<void> {
     await this.#maps.root.close();
-    removeInUse(this.#options.dir);
-    this.#lock.release();
+    try {
+      removeInUse(this.#options.dir);
+    } finally {
+      this.#lock.release();
+    }
   }
 
   /** @throws Error when it cannot be opened, or shows something else than what was answered; the next write tries again */
