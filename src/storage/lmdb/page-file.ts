@@ -195,8 +195,12 @@ export function overflowProblem(bytes: Buffer, number: number, pages: number): s
   return bytes.readUInt32LE(20) === pages ? undefined : `it says that its value has ${bytes.readUInt32LE(20)} pages`;
 }
 
-/** The page numbers in an entry of the free tree: a count, then numbers; a negative one is the length of a run that begins at the next. */
+/**
+ * The page numbers in an entry of the free tree: a count, then numbers; a negative one is the length of a run that begins at the next.
+ * An entry that ends too early ends with a page that no file has.
+ */
 export function* freePages(value: Buffer): IterableIterator<[page: number, count: number]> {
+  if (value.length < 8) return yield [noRoot, 1];
   const count = readNumber(value, 0);
   for (let index = 1; index <= count; index++) {
     if ((index + 1) * 8 > value.length) return yield [noRoot, 1];

@@ -223,7 +223,6 @@ function readValue(file: StoreFile, { value }: LeafNode, { use, movedTo }: Value
 }
 
 function addFreePages(list: Buffer, free: PageUse): boolean {
-  if (list.length < 8) return false;
   for (const [page, count] of freePages(list)) if (!free.add(page, count)) return false;
   return true;
 }
