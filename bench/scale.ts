@@ -64,8 +64,9 @@ export async function scale(objects: number): Promise<void> {
   show("restart to ready", `${second.readyMs.toFixed(0)} ms`, "3000 ms");
   const reader = new BenchClient(second.ready as unknown as Target);
   const loading = await reader.read("/api/v1/namespaces/bench-3/configmaps/cm-000003");
-  const { heldMs } = await second.usage();
+  const { heldMs, cpuMs } = await second.usage();
   show("first read, which loads the cache", `${loading.ms.toFixed(0)} ms, loop held ${heldMs.toFixed(0)} ms`);
+  show("restart and first read, CPU", `${cpuMs.toFixed(0)} ms, ${((cpuMs / objects) * 1000).toFixed(1)} µs for each object`);
   const many = await listCost(second, reader, objects);
   show("list, CPU per object", `${(many * 1000).toFixed(2)} µs, ${(many / few).toFixed(2)} × that of a tenth`, "1.5 ×");
   await readWhileOthersGet(second, reader);

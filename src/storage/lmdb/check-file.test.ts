@@ -1,19 +1,26 @@
-/** Guarantee: whatever has been written, by servers that closed their store, nothing is found in it. Random: SEED=n replays. */
+/**
+ * Guarantees: whatever has been written, by servers that closed their store, nothing is found in it; an index that is as it was when the store was
+ * closed is not read page by page; whatever a walk through the pages finds in it changes its checksum, too. Random: SEED=n replays.
+ */
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { seededRandom } from "../../testing/seeded-random.ts";
 import { suiteOptions } from "../contract.suite.ts";
-import type { Storage, Write } from "../contract.ts";
-import { checkFile } from "./check-file.ts";
+import { DamagedStore, type Storage, type Write } from "../contract.ts";
+import { checkFile, closingChecksum, dataFile } from "./check-file.ts";
+import { readInUse } from "./in-use.ts";
+import { indexChecksum } from "./index-checksum.ts";
 import { openLmdbStorage } from "./lmdb.ts";
 import { openMaps } from "./maps.ts";
+import { type Meta, PageFile, readMeta } from "./page-file.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 200 : 6;
+const pageSize = 4096;
 const base = mkdtempSync(join(tmpdir(), "coxswain-check-"));
 after(() => rmSync(base, { recursive: true, force: true }));
 
@@ -43,8 +50,108 @@ test(`nothing is found in stores that were written at random (SEED=${seed})`, as
     for (let part = random(3); part >= 0; part--) await churn(storage);
     await storage.close();
     for (const withLog of [false, true]) checkFile(dir, { withLog });
+    assert.deepEqual(readInUse(dir), { closedAs: closingChecksum(dir) });
   }
 });
+
+async function closedStore(name: string): Promise<{ dir: string; closedAs: number }> {
+  const dir = join(base, name);
+  const storage = await openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed" });
+  for (let number = 0; number < 300; number++) await storage.commit([], [{ key: `/k/${number}`, value: Buffer.alloc(200), ttlSeconds: 1000 }]);
+  for (let number = 0; number < 300; number += 3) await storage.commit([], [{ key: `/k/${number}`, value: null }]);
+  await storage.close();
+  return { dir, closedAs: closingChecksum(dir) as number };
+}
+
+test(`what is found in a damaged index changes its checksum (SEED=${seed})`, async () => {
+  const { dir, closedAs } = await closedStore("damaged");
+  const whole = readFileSync(dataFile(dir));
+  const pages = indexPages(dataFile(dir));
+  let found = 0;
+  for (let round = 0; round < rounds * 50; round++) {
+    const bytes = Buffer.from(whole);
+    const page = (pages[random(pages.length)] as number) * pageSize;
+    const damage = ["a flipped bit", "another page", "zeros"][random(3)];
+    if (damage === "a flipped bit") bytes.writeUInt8(bytes.readUInt8(page) ^ (1 << random(8)), page + random(pageSize));
+    else if (damage === "another page") whole.copy(bytes, page, page - pageSize, page);
+    else bytes.fill(0, page, page + pageSize);
+    writeFileSync(dataFile(dir), bytes);
+    const what = `${damage} at ${page}; SEED=${seed}`;
+    const problem = problemOf(() => checkFile(dir, { withLog: false }));
+    assert.equal(
+      problemOf(() => checkFile(dir, { withLog: false, closedAs })),
+      problem,
+      what,
+    );
+    if (problem !== undefined) found++;
+  }
+  assert.ok(found > rounds * 20, `${found} damages found`);
+});
+
+/** Numbers of the pages that a checksum reads. */
+function indexPages(path: string): number[] {
+  const file = new PageFile(path);
+  const metas = [readMeta(file, 0), readMeta(file, pageSize)] as Meta[];
+  const pages: number[] = [];
+  const read = file.read.bind(file);
+  file.read = (start, length, into) => {
+    pages.push(start / pageSize);
+    return read(start, length, into);
+  };
+  indexChecksum(file, metas.sort((a, b) => b.transaction - a.transaction)[0] as Meta);
+  file.close();
+  return pages;
+}
+
+function problemOf(check: () => void): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof DamagedStore) return error.message;
+    throw error;
+  }
+}
+
+test("the pages of an index are not read one by one while it has the checksum", async () => {
+  const { dir } = await closedStore("trusted");
+  const bytes = readFileSync(dataFile(dir));
+  // The check of the key's position does not match.
+  for (let at = bytes.indexOf("/k/100"); at >= 0; at = bytes.indexOf("/k/100", at)) bytes.writeUInt8(0x78, at + 5);
+  writeFileSync(dataFile(dir), bytes);
+  assert.throws(() => checkFile(dir, { withLog: false }), DamagedStore);
+  checkFile(dir, { withLog: false, closedAs: closingChecksum(dir) });
+});
+
+test("the file in-use says whether the store is open, and is for its owner alone", async () => {
+  const dir = join(base, "in-use");
+  const storage = await openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed" });
+  assert.equal(readInUse(dir), "open");
+  await storage.close();
+  assert.deepEqual(readInUse(dir), { closedAs: closingChecksum(dir) });
+  assert.equal(statSync(join(dir, "in-use")).mode & 0o777, 0o600);
+});
+
+for (const [what, change] of [
+  ["gone", (path: string) => rmSync(path)],
+  [
+    "another one",
+    (path: string) => {
+      copyFileSync(path, `${path}.copy`);
+      renameSync(`${path}.copy`, path);
+    },
+  ],
+] as const) {
+  test(`a store whose file is ${what} is closed with a warning, and its index is checked by the next start`, async () => {
+    const dir = join(base, what);
+    const warnings: string[] = [];
+    const logger = { info() {}, warn: (message: string) => void warnings.push(message), error() {} };
+    const storage = await openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed", logger });
+    change(dataFile(dir));
+    await storage.close();
+    assert.deepEqual([warnings, readInUse(dir)], [["Could not note that the store was closed"], undefined]);
+  });
+}
 
 test("nothing is found in a copy that LMDB has made, before and after its first transactions", async () => {
   const dir = join(base, "original");

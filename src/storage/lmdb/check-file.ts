@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DamagedStore } from "../contract.ts";
 import { checkPages } from "./check-pages.ts";
+import { indexChecksum } from "./index-checksum.ts";
 import { type Meta, PageFile, readMeta } from "./page-file.ts";
 
 /** Names of our trees. */
@@ -14,11 +15,17 @@ export function dataFile(dir: string): string {
   return join(dir, "data.mdb");
 }
 
+export interface FileCheck {
+  /** Reads every page, instead of those of the index alone. */
+  readonly withLog: boolean;
+  /** The {@link closingChecksum}: as long as the index has it, its pages are not read one by one. */
+  readonly closedAs?: number | undefined;
+}
+
 /**
- * @param withLog reads every page, instead of those of the index alone
  * @throws DamagedStore · Error when it is the file of another program, or cannot be read
  */
-export function checkFile(dir: string, { withLog }: { readonly withLog: boolean }): void {
+export function checkFile(dir: string, { withLog, closedAs }: FileCheck): void {
   const path = dataFile(dir);
   const lastWritten = lastTransaction(dir);
   if (!existsSync(path)) {
@@ -34,10 +41,26 @@ export function checkFile(dir: string, { withLog }: { readonly withLog: boolean 
       throw damaged(path, `${older}: it is an older copy, or lost its end. To start with the older state, remove ${join(dir, "lock.mdb")} first`);
     }
     const isShort = (meta.lastPage + 1) * meta.pageSize > file.length;
+    if (!isShort && closedAs !== undefined && indexChecksum(file, meta) === closedAs) return;
     const { findings, trees } = checkPages(file, meta, { withLog: withLog || isShort });
     const foreign = trees.filter((name) => !treeNames.includes(name));
     if (findings.length === 0 && foreign.length > 0) throw new Error(`${path} is not a store of this server: it has the LMDB databases ${trees}`);
     if (findings.length > 0) throw damaged(path, describe(findings));
+  } finally {
+    file.close();
+  }
+}
+
+/**
+ * Of the index as it is in the file, for {@link checkFile} to find it as it was. Nothing may write meanwhile.
+ * @returns undefined when it is damaged
+ * @throws DamagedStore when the meta pages are · Error with code ENOENT, EIO, …
+ */
+export function closingChecksum(dir: string): number | undefined {
+  const path = dataFile(dir);
+  const file = new PageFile(path);
+  try {
+    return indexChecksum(file, checkMetas(file, path));
   } finally {
     file.close();
   }

@@ -3,6 +3,7 @@ import { entryCheckOfBytes } from "./entry-check.ts";
 import { integerKey } from "./keys.ts";
 import {
   childOf,
+  depthMax,
   freePages,
   headerBytes,
   isLeaf,
@@ -36,8 +37,6 @@ export interface PageCheck {
   readonly trees: readonly string[];
 }
 
-/** LMDB goes no deeper. */
-const depthMax = 32;
 const findingsMax = 100;
 const keyBytesMax = 2048;
 

@@ -120,13 +120,16 @@ function copy(name: string): string {
 type Damage = [what: string, damage: (dir: string) => void];
 type Outcome = "as written" | "named" | "not opened" | "crashed";
 
-/** @returns how many came out how */
+/** Each other one without the note of the last closing, as of a copy of `data.mdb` alone. @returns how many came out how */
 async function check(damages: Iterable<Damage>): Promise<Record<string, number>> {
   const outcomes: Record<string, number> = {};
+  let isNoted = false;
   for (const [what, damage] of damages) {
     const dir = copy("damaged");
     damage(dir);
-    const outcome = await outcomeOf(`${what}; SEED=${seed}`, dir);
+    isNoted = !isNoted;
+    if (!isNoted) rmSync(join(dir, "in-use"));
+    const outcome = await outcomeOf(`${what}${isNoted ? "" : ", no note of the last closing"}; SEED=${seed}`, dir);
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   }
   return outcomes;
@@ -249,6 +252,9 @@ const fileRows: [what: string, damage: (dir: string) => void, outcome: Outcome][
   ["a text as data.mdb", write("data.mdb", "not a store ".repeat(1000)), "not opened"],
   ["zeros as data.mdb", (dir) => edit(dir, (bytes) => void bytes.fill(0)), "not opened"],
   ["a text as lock.mdb", write("lock.mdb", "not a lock"), "as written"],
+  ["no note of the last closing", remove("in-use"), "as written"],
+  ["the note of another closing", write("in-use", "closed 1"), "as written"],
+  ["a note cut off", write("in-use", "clos"), "as written"],
   ["a mark of a server that ended while it opened the store", write("in-use", "opening"), "as written"],
   ["a mark of a server that ended without closing the store", write("in-use", "open"), "as written"],
 ];

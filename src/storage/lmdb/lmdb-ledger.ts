@@ -14,16 +14,17 @@ import {
   unknownPosition,
 } from "../embedded/ledger.ts";
 import type { StorageOptions } from "../options.ts";
-import { checkFile, dataFile } from "./check-file.ts";
+import { checkFile, closingChecksum, dataFile } from "./check-file.ts";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
 import { DiskReserve } from "./disk-reserve.ts";
 import { FileGuard, hasOverrunMemory } from "./file-guard.ts";
-import { readInUse, removeInUse, writeInUse } from "./in-use.ts";
+import { readInUse, removeInUse, writeClosed, writeInUse } from "./in-use.ts";
 import { causeOf, isUsable, lastSize, type Maps, type MapsOptions, openMaps, usedBytes } from "./maps.ts";
 import { encodeMarks, marksBytes } from "./marks.ts";
 import { decodeExpiry, decodePosition, encodeExpiry, encodePosition, pointerBytes } from "./pointers.ts";
 import { Readers } from "./readers.ts";
 import { type Arena, isContinued, type RecordRules, readHead, readRecord, recordBytesMax, recordProblem, valueBytes, writeRecord } from "./record.ts";
+import { RecordCopies } from "./record-copies.ts";
 
 /** See {@link bytesWritten}. */
 const groupBytes = 256 << 10;
@@ -56,6 +57,7 @@ export class LmdbLedger implements Ledger {
   #failed = false;
   /** Holds the records of one write; the next comes only after it. */
   #arena = newArena(64 << 10);
+  readonly #copies = new RecordCopies();
 
   private constructor(options: LedgerOptions, lock: DirectoryLock, maps: Maps) {
     this.#options = options;
@@ -126,8 +128,7 @@ export class LmdbLedger implements Ledger {
     const { log } = this.#maps;
     const shared = log.getBinaryFast(position);
     if (shared === undefined) return missing;
-    const record = Buffer.allocUnsafeSlow(lastSize(log));
-    shared.copy(record, 0, 0, record.length);
+    const record = this.#copies.copy(shared, lastSize(log));
     return recordProblem(position, record, this.#rules) ?? record;
   }
 
@@ -192,7 +193,7 @@ export class LmdbLedger implements Ledger {
   async close(): Promise<void> {
     await this.#maps.root.close();
     try {
-      removeInUse(this.#options.dir);
+      noteClosed(this.#options, this.#guard);
     } finally {
       this.#lock.release();
     }
@@ -312,7 +313,7 @@ function isPutOf(key: string, head: ChangeHead): boolean {
 /** @throws DamagedStore · Error when it is the file of another program, or cannot be read */
 function checkBeforeOpening({ dir, logger }: LedgerOptions): void {
   const inUse = readInUse(dir);
-  if (inUse === undefined) return checkFile(dir, { withLog: false });
+  if (inUse !== "opening" && inUse !== "open") return checkFile(dir, { withLog: false, closedAs: inUse?.closedAs });
   const bytes = statSync(dataFile(dir), { throwIfNoEntry: false })?.size ?? 0;
   const withLog = inUse === "opening" || bytes <= allPagesMax;
   const message = inUse === "opening" ? "The last server ended while it opened the store" : "The last server ended without closing the store";
@@ -322,6 +323,19 @@ function checkBeforeOpening({ dir, logger }: LedgerOptions): void {
 
 function onlyFrees({ changes, drop, dropExpiries }: LedgerGroup): boolean {
   return changes.length > 0 ? changes.every(({ type }) => type === "delete") : drop.length > 0 || dropExpiries.length > 0;
+}
+
+/** Where that fails, because the disk is full, or the file another one, the next start reads all pages of the index. */
+function noteClosed({ dir, logger }: LedgerOptions, guard: FileGuard): void {
+  try {
+    guard.check();
+    const closedAs = closingChecksum(dir);
+    if (closedAs !== undefined) return writeClosed(dir, { closedAs });
+    logger?.warn("Pages of the closed store are damaged", { dir });
+  } catch (error) {
+    logger?.warn("Could not note that the store was closed", { dir, error: String(error) });
+  }
+  removeInUse(dir);
 }
 
 /** About what LMDB writes for a group at most: besides the records, copies of the pages on the way to them. */

@@ -8,6 +8,8 @@ const magic = 0xbeefc0de;
 const dataVersion = 2;
 /** Of every page. */
 export const headerBytes = 24;
+/** LMDB's trees go no deeper. */
+export const depthMax = 32;
 const metaBytes = 144;
 const treeBytes = 48;
 const nodeHeaderBytes = 8;

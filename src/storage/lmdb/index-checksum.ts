@@ -1,0 +1,97 @@
+/** A checksum of the pages that lead to records: read again, it shows in a tenth of the time of a walk that they are as they were. */
+import { crc32 } from "node:zlib";
+import {
+  childOf,
+  depthMax,
+  headerBytes,
+  isLeaf,
+  type Meta,
+  nodeCount,
+  nodeKeyEnd,
+  nodeKeyStart,
+  nodeKind,
+  nodeStart,
+  nodeValueBytes,
+  overflowPages,
+  type PageFile,
+  pageProblem,
+  readNumber,
+  readTree,
+  storedValue,
+  type Tree,
+} from "./page-file.ts";
+
+/**
+ * The CRC-32 of the root, and of all pages of all trees but the log, whose records have checksums of their own. Nothing may write meanwhile.
+ * @returns undefined when the pages do not form trees
+ * @throws Error with code EIO, …
+ */
+export function indexChecksum(file: PageFile, meta: Meta): number | undefined {
+  const context: Context = { file, meta, pagesLeft: meta.lastPage + 1, checksum: crc32(JSON.stringify(meta)) };
+  const trees: Tree[] = [];
+  const isWhole = addTree(context, meta.main, (page, start) => {
+    const isLog = page.toString("latin1", nodeKeyStart(start), nodeKeyEnd(page, start)).replace(/\0$/, "") === "log";
+    if (nodeKind(page, start) === "tree" && !isLog) trees.push(readTree(storedValue(page, start)));
+    return true;
+  });
+  return isWhole && [...trees, meta.free].every((tree) => addTree(context, tree)) ? context.checksum : undefined;
+}
+
+interface Context {
+  readonly file: PageFile;
+  readonly meta: Meta;
+  /** Pages that lead to each other would be read without end. */
+  pagesLeft: number;
+  checksum: number;
+}
+
+/** Called for each entry of a leaf. @returns false when it cannot be followed */
+type AddEntry = (page: Buffer, start: number) => boolean;
+
+/** @returns whether all of it could be followed */
+function addTree(context: Context, tree: Tree, entry: AddEntry | undefined = addOverflowOf(context, tree)): boolean {
+  if (tree.root === undefined) return true;
+  if (tree.depth === 0 || tree.depth > depthMax) return false;
+  const buffers = Array.from({ length: tree.depth }, () => Buffer.allocUnsafe(context.meta.pageSize));
+  return addPage({ context, buffers, entry }, tree.root, 1);
+}
+
+/** Only of trees that have such values: entries of others need not be read one by one. */
+function addOverflowOf(context: Context, tree: Tree): AddEntry | undefined {
+  if (tree.overflowPages === 0) return undefined;
+  return (page, start) => {
+    if (nodeKind(page, start) !== "overflow") return true;
+    const { pageSize } = context.meta;
+    const length = nodeValueBytes(page, start);
+    const pages = overflowPages(length, pageSize);
+    context.pagesLeft -= pages;
+    return context.pagesLeft >= 0 && add(context, readNumber(storedValue(page, start), 0), Buffer.allocUnsafe(headerBytes + length));
+  };
+}
+
+interface Walk {
+  readonly context: Context;
+  readonly buffers: readonly Buffer[];
+  readonly entry: AddEntry | undefined;
+}
+
+function addPage(walk: Walk, number: number, level: number): boolean {
+  const { context, buffers, entry } = walk;
+  const page = buffers[level - 1] as Buffer;
+  const isLast = level === buffers.length;
+  if (--context.pagesLeft < 0 || !add(context, number, page)) return false;
+  if (isLast && entry === undefined) return true;
+  if (pageProblem(page, number) !== undefined || isLeaf(page) !== isLast) return false;
+  for (let index = 0; index < nodeCount(page); index++) {
+    const start = nodeStart(page, index);
+    if (start === undefined || !(isLast ? (entry as AddEntry)(page, start) : addPage(walk, childOf(page, start), level + 1))) return false;
+  }
+  return true;
+}
+
+/** Reads and adds so many bytes from the beginning of a page. @returns false when the file does not have them */
+function add(context: Context, number: number, bytes: Buffer): boolean {
+  if (number > context.meta.lastPage || context.file.read(number * context.meta.pageSize, bytes.length, bytes) !== bytes) return false;
+  context.checksum = crc32(bytes, context.checksum);
+  return true;
+}
