@@ -1,4 +1,4 @@
-/** A valid object of each built-in resource, as small as it can be. `$N` stands for a letter, `$I` for a number that differs with it. */
+/** A valid object of each built-in resource, as small as it can be. `$N` is replaced by a letter, `$I` by a number that differs with it. */
 import { anyCertificate, certificateRequest } from "../../src/testing/certificate-request.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: any object of any kind.

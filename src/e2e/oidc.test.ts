@@ -534,9 +534,9 @@ for (const [how, options] of alwaysAllow) {
       const client = rawClient(server.kubeconfig);
       const found = await Promise.all(["/version", "/livez"].map(async (path) => (await client.send({ path, anonymous: true })).status));
       assert.deepEqual(found, statuses);
-      const told = warnings.filter((message) => /anonymous/i.test(message));
-      assert.equal(told.length, warning === undefined ? 0 : 1);
-      if (warning !== undefined) assert.match(told[0] as string, warning);
+      const warnedOf = warnings.filter((message) => /anonymous/i.test(message));
+      assert.equal(warnedOf.length, warning === undefined ? 0 : 1);
+      if (warning !== undefined) assert.match(warnedOf[0] as string, warning);
       client.close();
       await server.close();
     });

@@ -15,7 +15,7 @@ export type FieldValidation = "Ignore" | "Warn" | "Strict";
 export interface WriteRequest {
   readonly target: Resolved;
   readonly namespace: string;
-  /** As the path has it. On create it is empty, or what admission is told: the object is stored under its own name. */
+  /** As the path has it. On create it is empty, or the name for admission: the object is stored under its own name. */
   readonly name: string;
   /** Empty for the main resource. */
   readonly subresource: string;

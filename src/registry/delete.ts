@@ -92,7 +92,7 @@ interface Plan {
 async function planDeletion(registry: RegistryContext, request: DeleteRequest, existing: Entry): Promise<Plan> {
   const { resource, converted } = request.target;
   const { strategy } = resource.definition;
-  const object = converted === undefined ? storeOf(resource).decode(existing) : await converted.present(existing, { afresh: true });
+  const object = converted === undefined ? storeOf(resource).decode(existing) : await converted.present(existing, { reconvert: true });
   const context = strategyContext(registry, request);
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
   checkDeletePreconditions(resource, object, request.options.preconditions);

@@ -86,7 +86,7 @@ export function readScale(mapping: ScaleMapping, object: KubeObject): KubeObject
 /** The object as the version has it whose scale it is. @param options `cached`: what was converted before will do */
 export async function scaledObject({ resource, converted }: Resolved, entry: Entry, { cached = false } = {}): Promise<KubeObject> {
   if (converted === undefined) return storeOf(resource).decode(entry);
-  const shown = cached ? ((await converted.show([entry]))[0] as Entry) : await converted.showAfresh(entry);
+  const shown = cached ? ((await converted.show([entry]))[0] as Entry) : await converted.showReconverted(entry);
   return storeOf(converted.shown.resource).decode(shown);
 }
 

@@ -101,7 +101,7 @@ async function replace(registry: RegistryContext, request: UpdateRequest, existi
   const store = storeOf(resource);
   const context = strategyContext(registry, request);
   const losses = version.conversion?.losses;
-  const seen = converted === undefined ? undefined : await converted.present(existing, { afresh: request.dryRun });
+  const seen = converted === undefined ? undefined : await converted.present(existing, { reconvert: request.dryRun });
   const old = seen === undefined ? (losses?.seen(store.decode(existing)) ?? store.decode(existing)) : cloneJson(seen);
   const present = (): KubeObject => cloneJson(old);
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);

@@ -116,12 +116,12 @@ test("what failed is asked again", async () => {
   assert.deepEqual(asked, [[1, "object"]]);
 });
 
-test("who reads one afresh changes nothing for others", async () => {
+test("a read that converts again leaves the kept conversions as they are", async () => {
   const one = entry("fresh");
   mark = 1;
   await target.converted.show([one]);
   mark = 2;
-  assert.match((await target.converted.showAfresh(one)).json.toString(), /"mark":2/);
+  assert.match((await target.converted.showReconverted(one)).json.toString(), /"mark":2/);
   assert.match(((await target.converted.show([one]))[0] as Entry).json.toString(), /"mark":1/);
 });
 

@@ -59,14 +59,14 @@ class VersionByConverter implements ConvertedVersion {
     return Promise.all(entries.map((entry) => this.#known.get(entry) ?? entry));
   }
 
-  async showAfresh(entry: Entry): Promise<Entry> {
+  async showReconverted(entry: Entry): Promise<Entry> {
     if (this.#isHere(entry)) return entry;
     const [shown] = this.#known.has(entry) ? await this.#convertAll([entry], false) : await this.show([entry]);
     return shown as Entry;
   }
 
-  async present(entry: Entry, { afresh = false } = {}): Promise<KubeObject> {
-    const [shown] = afresh ? [await this.showAfresh(entry)] : await this.show([entry]);
+  async present(entry: Entry, { reconvert = false } = {}): Promise<KubeObject> {
+    const [shown] = reconvert ? [await this.showReconverted(entry)] : await this.show([entry]);
     const object = parsed(shown as Entry);
     object.apiVersion = this.#storedApiVersion;
     return object;
@@ -85,7 +85,7 @@ class VersionByConverter implements ConvertedVersion {
 
   async recheck(entry: Entry): Promise<void> {
     await this.stored(await this.present(entry));
-    await this.showAfresh(entry);
+    await this.showReconverted(entry);
   }
 
   /** Starts to convert; nothing that failed is remembered. */

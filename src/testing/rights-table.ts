@@ -21,12 +21,12 @@ export interface RightsStep {
   readonly as?: string;
   /** Media type of the body; `protobuf` encodes it. JSON unless said. */
   readonly type?: string;
-  /** `$R` stands for a text that is another one each time. */
+  /** `$R` is replaced by a text that is new each time. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
   /** The path of an object that is the body, as it is now; `body` is merged over it. */
   readonly current?: string;
-  /** The path of an object whose uid stands for `$UID` in the body. */
+  /** The path of an object whose uid replaces `$UID` in the body. */
   readonly uidOf?: string;
   /** How rights begin that are never granted, so that the server asks for others in their place. */
   readonly lacking?: readonly string[];

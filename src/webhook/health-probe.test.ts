@@ -12,7 +12,7 @@ const answer =
   (response) =>
     response.writeHead(status, headers).end(body);
 
-/** `URL` stands for the address that is probed. */
+/** `URL` is replaced by the address that is probed. */
 const rows: [what: string, reply: Responder, want: ProbeResult][] = [
   ["an ok", answer(200, "ok"), { status: "True", message: "ok" }],
   ["an answer without a body", answer(204, ""), { status: "True" }],
@@ -56,7 +56,7 @@ test("a probe reports a port where no server listens", async () => {
   });
 });
 
-test("a probe reports a server that does not speak TLS, and one that says nothing", async () => {
+test("a probe reports a server that does not speak TLS, and one that sends nothing", async () => {
   const plain = net.createServer((socket) => socket.on("error", () => {}).end("HTTP/1.1 400 Bad Request\r\n\r\n")).listen(0, host);
   const silent = net.createServer((socket) => socket.on("error", () => {}).resume()).listen(0, host);
   await Promise.all([plain, silent].map((server) => new Promise((resolve) => server.once("listening", resolve))));

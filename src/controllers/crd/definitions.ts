@@ -72,7 +72,7 @@ export function definitionController(options: DefinitionControllerOptions): Defi
   };
 }
 
-/** What a look at a definition leads to. */
+/** The result of checking a definition. */
 interface Next {
   /** Looks at another definition. */
   look(name: string): void;

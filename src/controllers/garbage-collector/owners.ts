@@ -40,7 +40,7 @@ async function classify(registry: RegistryContext, namespace: string, reference:
   if (namespaced && namespace === "") throw new NamespacedOwner(reference);
   const owner = (await store.cache.current()).get(store.keyOf(namespaced ? namespace : "", reference.name));
   // Upstream reads the owner at the version of the reference, which fails where it cannot be converted.
-  if (owner !== undefined && converted !== undefined) await converted.showAfresh(owner);
+  if (owner !== undefined && converted !== undefined) await converted.showReconverted(owner);
   const meta = owner && readMetadata(owner);
   if (meta?.uid !== reference.uid) return "dangling";
   return waitsForDependents(meta) ? "waiting" : "solid";

@@ -24,7 +24,7 @@ export function sendEntry(context: RequestContext, entry: Entry, status: number,
 }
 
 async function sendConverted(context: RequestContext, converted: ConvertedVersion, entry: Entry, status: number, cached: boolean): Promise<void> {
-  const shown = cached ? ((await converted.show([entry]))[0] as Entry) : await converted.showAfresh(entry);
+  const shown = cached ? ((await converted.show([entry]))[0] as Entry) : await converted.showReconverted(entry);
   context.resolved = converted.shown;
   sendEntry(context, shown, status);
 }

@@ -84,7 +84,7 @@ export interface Ledger {
   /** Present keys with the prefix, after `after` when given, in order; each with its {@link position}. */
   keys(prefix: string, after: string | undefined): Iterable<[key: string, position: number]>;
   count(prefix: string): number;
-  /** The first changes after the revision, in order, at most so many. One with `damage` stands for those that cannot be read there. */
+  /** The first changes after the revision, in order, at most so many. One with `damage` takes the place of those that cannot be read. */
   heads(after: number, limit: number): ChangeHead[];
   changes(after: number, limit: number): Change[];
   /** The first ones to come, at most so many. */

@@ -249,7 +249,7 @@ export class LmdbLedger implements Ledger {
     return { ...nothingAt(position), damage: problem } as Head;
   }
 
-  /** Each damage once, whoever finds it. */
+  /** Reports each damage once, even if several readers find it. */
   #report(what: string | number, key: string | undefined, problem: string): void {
     if (this.#reported.has(what)) return;
     if (this.#reported.size === reportedMax) this.#reported.clear();

@@ -89,7 +89,7 @@ const rows: Readonly<Record<string, Row>> = {
     passes: [[{ a: 0 }]],
     fails: [[{}, ["a: Required value"]]],
   },
-  "optional with zero for a default says nothing": {
+  "optional has no effect when the default is zero": {
     fields: { a: { type: int, default: 0, markers: "optional minimum=1" } },
     passes: [[{ a: 1 }]],
     fails: [[{}, ["a: Invalid value: 0: must be greater than or equal to 1 (minimum)"]]],

@@ -6,7 +6,7 @@ import type { FieldErrors, RuleLevel } from "../../field-errors.ts";
 import { type Check, isSet, presentValue, type Rule, type Target } from "./contract.ts";
 import { formats } from "./formats.ts";
 
-/** @param argument what follows the equals sign of the marker @returns the rules it stands for @throws Error for a malformed one */
+/** @param argument what follows the equals sign of the marker @returns its rules @throws Error for a malformed one */
 type MakeRules = (target: Target, level: RuleLevel, argument: string) => readonly Rule[];
 
 /** @param finds whether a value is wrong; nil pointers are no values */
@@ -46,7 +46,7 @@ const isRequired: MakeRules = (target, level) => {
   ];
 };
 
-/** Says nothing: it stops the others where there is no value. */
+/** Reports no error: it stops the other rules where there is no value. */
 const stopsUnset = (target: Target): Rule => ({
   ...stops((_operation, _path, value) => !isSet(value, target)),
   silent: true,
