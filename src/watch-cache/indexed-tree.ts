@@ -95,6 +95,11 @@ function ordered(key: string): string {
   return reordered.test(key) ? key.replace(/[\ud800-\uffff]/g, shifted) : key;
 }
 
+/** Whether a key comes before another in the store's order. */
+export function isBefore(key: string, other: string): boolean {
+  return ordered(key) < ordered(other);
+}
+
 function shifted(unit: string): string {
   const code = unit.charCodeAt(0);
   return String.fromCharCode(code < 0xe000 ? code + 0x2000 : code - 0x800);

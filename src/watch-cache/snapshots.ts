@@ -2,8 +2,14 @@
 import type { Snapshot } from "./contract.ts";
 import type { IndexedTree } from "./indexed-tree.ts";
 
-export function snapshotOf(tree: IndexedTree, revision: number): Snapshot {
+/** A snapshot of this cache, from whose tree others can be made. */
+export interface TreeSnapshot extends Snapshot {
+  readonly tree: IndexedTree;
+}
+
+export function snapshotOf(tree: IndexedTree, revision: number): TreeSnapshot {
   return {
+    tree,
     revision,
     size: tree.size,
     get: (key) => tree.get(key),
@@ -13,28 +19,41 @@ export function snapshotOf(tree: IndexedTree, revision: number): Snapshot {
   };
 }
 
+export function isTreeSnapshot(snapshot: Snapshot): snapshot is TreeSnapshot {
+  return "tree" in snapshot;
+}
+
 /** At most so many; the one that was not asked for longest goes first. */
 const keptMax = 32;
 
 export class KeptSnapshots {
   readonly #ageMaxMs: number;
   /** In order of last use. */
-  readonly #kept = new Map<number, { snapshot: Snapshot; since: number }>();
+  readonly #kept = new Map<number, { snapshot: TreeSnapshot; since: number }>();
 
   constructor(ageMaxMs: number) {
     this.#ageMaxMs = ageMaxMs;
   }
 
-  keep(snapshot: Snapshot, now: number): void {
+  keep(snapshot: TreeSnapshot, now: number): void {
     this.forget(now);
     this.#kept.delete(snapshot.revision);
     this.#kept.set(snapshot.revision, { snapshot, since: now });
     if (this.#kept.size > keptMax) this.#kept.delete(this.#kept.keys().next().value as number);
   }
 
-  find(revision: number, now: number): Snapshot | undefined {
+  find(revision: number, now: number): TreeSnapshot | undefined {
     this.forget(now);
     return this.#kept.get(revision)?.snapshot;
+  }
+
+  /** The kept snapshot or the other one, whichever is closer to the revision. */
+  closest(revision: number, other: TreeSnapshot): TreeSnapshot {
+    let found = other;
+    for (const { snapshot } of this.#kept.values()) {
+      if (Math.abs(snapshot.revision - revision) < Math.abs(found.revision - revision)) found = snapshot;
+    }
+    return found;
   }
 
   /** Lets go what is older than the revision. */

@@ -3,7 +3,7 @@ import type { GroupResource } from "../api/object.ts";
 import type { Storage, Stored } from "../storage/contract.ts";
 import type { Entry } from "./contract.ts";
 import type { CacheCounts } from "./counts.ts";
-import { type IndexedTree, IndexedTreeBuilder } from "./indexed-tree.ts";
+import { type IndexedTree, IndexedTreeBuilder, isBefore } from "./indexed-tree.ts";
 import { Failures, UnreadableObjects } from "./unreadable.ts";
 
 export interface StoredStateSource {
@@ -22,14 +22,45 @@ export interface StoredState {
 const page = 500;
 
 /**
+ * The newest state.
+ * @throws UnreadableObjects, which names all that cannot be read
+ */
+export async function readStored(source: StoredStateSource, counts: CacheCounts): Promise<StoredState> {
+  const tree = new IndexedTreeBuilder(source.indexedFields);
+  const revision = await readPages(source, counts, undefined, (stored) => tree.add(source.entryOf(stored)));
+  return { tree: tree.build(), revision };
+}
+
+/**
+ * The state at a revision, which shares with the base what both have in common: many old states need no more memory than the changes between them.
+ * @throws RevisionCompacted · RevisionInFuture · UnreadableObjects
+ */
+export async function readStoredAt(source: StoredStateSource, counts: CacheCounts, at: number, base: IndexedTree): Promise<IndexedTree> {
+  let tree = base;
+  const common = base.range(source.prefix);
+  let next = common.next().value as Entry | undefined;
+  await readPages(source, counts, at, (stored) => {
+    for (; next !== undefined && isBefore(next.key, stored.key); next = common.next().value) tree = tree.delete(next.key);
+    const same = next?.key === stored.key ? next : undefined;
+    if (same !== undefined) next = common.next().value;
+    if (same?.revision !== stored.revision || stored.damage !== undefined) tree = tree.set(source.entryOf(stored));
+  });
+  for (; next !== undefined; next = common.next().value) tree = tree.delete(next.key);
+  return tree;
+}
+
+/**
  * In pages, between which others run.
  * @param at the newest revision when undefined
- * @throws RevisionCompacted · RevisionInFuture · UnreadableObjects, which names all that cannot be read
+ * @returns the revision
  */
-export async function readStored(source: StoredStateSource, counts: CacheCounts, at?: number): Promise<StoredState> {
-  const { storage, prefix, entryOf, resource, indexedFields } = source;
+async function readPages(
+  { storage, prefix, resource }: StoredStateSource,
+  counts: CacheCounts,
+  at: number | undefined,
+  add: (stored: Stored) => void,
+): Promise<number> {
   const failures = new Failures();
-  const tree = new IndexedTreeBuilder(indexedFields);
   counts.storedLists += 1;
   let range = await storage.range(prefix, { limit: page, ...(at !== undefined && { revision: at }) });
   const { revision } = range;
@@ -37,7 +68,7 @@ export async function readStored(source: StoredStateSource, counts: CacheCounts,
     counts.storedObjects += range.entries.length;
     for (const stored of range.entries) {
       try {
-        tree.add(entryOf(stored));
+        add(stored);
       } catch (error) {
         failures.add(stored.key, stored.revision, error);
       }
@@ -49,5 +80,5 @@ export async function readStored(source: StoredStateSource, counts: CacheCounts,
   }
   counts.decodeErrors += failures.count;
   if (failures.count > 0) throw new UnreadableObjects(resource, failures);
-  return { tree: tree.build(), revision };
+  return revision;
 }

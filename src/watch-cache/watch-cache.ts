@@ -1,6 +1,6 @@
 /** Latest objects of one resource, and recent events. Source: architecture, "Watch cache"; resource-api §4.6, §4.7, §4.12. */
 import type { Clock } from "../api/clock.ts";
-import { type ApiError, expired, resourceVersionTooLarge } from "../api/errors.ts";
+import { type ApiError, expired, resourceVersionTooLarge, tooManyRequests } from "../api/errors.ts";
 import type { GroupResource } from "../api/object.ts";
 import { type LogEvent, RevisionCompacted, RevisionInFuture, type Storage, type Stored, type Subscription } from "../storage/contract.ts";
 import type { CacheEvent, CacheSubscriber, CacheSubscription, Entry, Snapshot, Topic, WatchCache } from "./contract.ts";
@@ -10,8 +10,8 @@ import { bytesOf, EventRing } from "./event-ring.ts";
 import { followReadable, type ReadableFollower } from "./follow-readable.ts";
 import { readHistory, supersededAt } from "./history.ts";
 import { IndexedTree } from "./indexed-tree.ts";
-import { KeptSnapshots, snapshotOf } from "./snapshots.ts";
-import { readStored, type StoredState } from "./stored-state.ts";
+import { isTreeSnapshot, KeptSnapshots, snapshotOf, type TreeSnapshot } from "./snapshots.ts";
+import { readStored, readStoredAt, type StoredState } from "./stored-state.ts";
 import { eventsByTopic, topicText } from "./topics.ts";
 import { isReadFailure, unreadable } from "./unreadable.ts";
 
@@ -55,6 +55,8 @@ const freshWaitMs = 3000;
 const reachAttemptsMax = 10;
 /** The events kept and those read back together have at most so many times the bytes of the limit. */
 const reachedMax = 4;
+/** Reads of old states that may run or wait, one after the other. */
+const storedReadsMax = 128;
 /** Loads that may be overtaken by compaction before one succeeds. */
 const loadAttemptsMax = 3;
 
@@ -93,7 +95,7 @@ class StorageWatchCache implements WatchCache {
   #revision = 0;
   /** States before it are not shown. */
   #compacted = 0;
-  #snapshot: Snapshot | undefined;
+  #snapshot: TreeSnapshot | undefined;
   #ring: EventRing;
   /** In the tree already, and with subscribers at the end of this turn of the event loop: what happens together is delivered together. */
   #undelivered: CacheEvent[] = [];
@@ -101,6 +103,9 @@ class StorageWatchCache implements WatchCache {
   #loading: Promise<void> | undefined;
   #loaded = false;
   #log: Subscription | undefined;
+  /** Reads of old states that run or wait, by revision. */
+  readonly #storedReads = new Map<number, Promise<TreeSnapshot>>();
+  #lastStoredRead: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(options: WatchCacheOptions) {
@@ -129,7 +134,7 @@ class StorageWatchCache implements WatchCache {
     }
   }
 
-  latest(): Snapshot {
+  latest(): TreeSnapshot {
     this.#snapshot ??= snapshotOf(this.#tree, this.#revision);
     return this.#snapshot;
   }
@@ -156,14 +161,30 @@ class StorageWatchCache implements WatchCache {
     if (this.#closed) return this.#stored(revision);
     if (revision === this.#revision) return this.latest();
     if (revision < this.#compacted || this.#isOver(revision)) throw listExpired();
-    if (!this.#options.keepsSnapshots) return this.#stored(revision);
-    const snapshot = this.#kept.find(revision, this.#options.clock.now()) ?? this.#undoneTo(revision) ?? (await this.#stored(revision));
+    if (!this.#options.keepsSnapshots) return this.#inTurn(revision);
+    const snapshot = this.#kept.find(revision, this.#options.clock.now()) ?? this.#undoneTo(revision) ?? (await this.#inTurn(revision));
     this.keep(snapshot);
     return snapshot;
   }
 
   keep(snapshot: Snapshot): void {
-    if (this.#options.keepsSnapshots) this.#kept.keep(snapshot, this.#options.clock.now());
+    if (this.#options.keepsSnapshots && isTreeSnapshot(snapshot)) this.#kept.keep(snapshot, this.#options.clock.now());
+  }
+
+  /** Reads one old state at a time, and each once: the next read shares with those that are kept. @throws ApiError 429 when too many wait */
+  #inTurn(revision: number): Promise<TreeSnapshot> {
+    const pending = this.#storedReads.get(revision);
+    if (pending !== undefined) return pending;
+    if (this.#storedReads.size >= storedReadsMax) throw tooManyRequests("Too many old states are being read, please try again later.", 1);
+    const turn = this.#lastStoredRead.then(async () => {
+      const snapshot = await this.#stored(revision);
+      this.keep(snapshot);
+      return snapshot;
+    });
+    const finish = (): void => void this.#storedReads.delete(revision);
+    this.#lastStoredRead = turn.then(finish, finish);
+    this.#storedReads.set(revision, turn);
+    return turn;
   }
 
   forgetBefore(revision: number): void {
@@ -310,8 +331,8 @@ class StorageWatchCache implements WatchCache {
     this.#loaded = true;
   }
 
-  #read(at?: number): Promise<StoredState> {
-    return readStored(this.#options, this.counts, at);
+  #read(): Promise<StoredState> {
+    return readStored(this.#options, this.counts);
   }
 
   #take(batch: readonly LogEvent[]): void {
@@ -410,7 +431,7 @@ class StorageWatchCache implements WatchCache {
   }
 
   /** The present state with later events taken back; undefined where these are no longer kept. */
-  #undoneTo(revision: number): Snapshot | undefined {
+  #undoneTo(revision: number): TreeSnapshot | undefined {
     this.#deliver();
     if (revision < this.#ring.from) return undefined;
     let tree = this.#tree;
@@ -428,12 +449,12 @@ class StorageWatchCache implements WatchCache {
   }
 
   /** A state older than the events kept, from the store's history. */
-  async #stored(revision: number): Promise<Snapshot> {
+  async #stored(revision: number): Promise<TreeSnapshot> {
     try {
       const at = await supersededAt(this.#options, { after: revision, to: await this.#options.storage.current() });
       if (at !== undefined && this.#isOld(at)) throw listExpired();
-      const { tree } = await this.#read(revision);
-      return snapshotOf(tree, revision);
+      const base = this.#kept.closest(revision, this.latest());
+      return snapshotOf(await readStoredAt(this.#options, this.counts, revision, base.tree), revision);
     } catch (error) {
       if (error instanceof RevisionCompacted) throw listExpired();
       if (error instanceof RevisionInFuture) throw resourceVersionTooLarge(revision, this.#revision);
