@@ -86,3 +86,8 @@ for (const target of [...plainPaths, ...emptySegments]) {
 }
 
 test("a broken escape is refused", () => assert.throws(() => requestInfo("GET", "/api/v1/pods/%zz"), /invalid URL escape/));
+
+test("a second question mark is part of the first parameter's name", () => {
+  const { query } = requestInfo("POST", "/api/v1/namespaces/a/pods??dryRun=All&timeout=1s");
+  assert.deepEqual([...query.keys()], ["?dryRun", "timeout"]);
+});

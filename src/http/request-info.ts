@@ -19,7 +19,8 @@ const noQuery = new URLSearchParams();
 export function requestInfo(method: string, target: string): RequestInfo {
   const mark = target.indexOf("?");
   const path = unescapePath(mark < 0 ? target : target.slice(0, mark));
-  const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark + 1));
+  // With its question mark: URLSearchParams drops one, and a second one belongs to the first name.
+  const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark));
   const segments = (path.endsWith("/") ? path.replace(/\/+$/, "") : path).split("/");
   if (segments[0] === "" && segments.length > 1) segments.shift();
   const prefix = segments[0];
