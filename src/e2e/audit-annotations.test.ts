@@ -37,14 +37,14 @@ after(async () => {
 
 let requests = 0;
 
-interface Told {
+interface Recorded {
   readonly status: number;
   readonly annotations: Readonly<Record<string, string>>;
   readonly objectRef: object | undefined;
   readonly warnings: readonly string[];
 }
 
-async function told(request: RawRequest, client = admin): Promise<Told> {
+async function recordedOf(request: RawRequest, client = admin): Promise<Recorded> {
   const id = `annotations-${requests++}`;
   const answer = await client.send({ ...request, headers: { ...request.headers, "audit-id": id } });
   const line = readFileSync(log, "utf8")
@@ -75,7 +75,7 @@ test("the annotations are those of the right to the verb, whatever becomes of fu
     [{ path: `${core}/pods/x/exec?command=y` }, 403, { ...configMaps, resource: "pods", name: "x", subresource: "exec" }],
     [{ method: "DELETE", path: `${core}/configmaps?fieldSelector=metadata.name%3Dx` }, 200, configMaps],
   ] as [RawRequest, number, object][]) {
-    assert.deepEqual(await told(request, ann), {
+    assert.deepEqual(await recordedOf(request, ann), {
       status,
       objectRef,
       annotations: {
@@ -96,16 +96,16 @@ async function created(path: string, body: object): Promise<{ metadata: { uid: s
   return answer.body;
 }
 
-const authenticationOnly = ({ annotations }: Told): Record<string, string> =>
+const authenticationOnly = ({ annotations }: Recorded): Record<string, string> =>
   Object.fromEntries(Object.entries(annotations).filter(([name]) => name.startsWith("authentication.")));
 
 test("a token that is issued, and one that is used: the request names what the caller's extra names", async () => {
   await created(`${core}/serviceaccounts`, { metadata: { name: "a" } });
-  const { annotations } = await told({ method: "POST", path: `${core}/serviceaccounts/a/token`, body: { spec: {} } });
+  const { annotations } = await recordedOf({ method: "POST", path: `${core}/serviceaccounts/a/token`, body: { spec: {} } });
   const id = annotations["authentication.kubernetes.io/issued-credential-id"];
   assert.match(id ?? "", /^JTI=[0-9a-f-]{36}$/);
   const { status } = await created(`${core}/serviceaccounts/a/token`, { spec: {} });
-  const used = await told(bearing(status.token));
+  const used = await recordedOf(bearing(status.token));
   assert.deepEqual(authenticationOnly(used), {});
   const line = readFileSync(log, "utf8").trimEnd().split("\n").at(-1) as string;
   assert.match(JSON.parse(line).user.extra["authentication.kubernetes.io/credential-id"][0], /^JTI=/);
@@ -125,7 +125,7 @@ test("a token that should have been read again", async () => {
     .sign(key);
   const subject = "subject: system:serviceaccount:default:stale, seconds after warning threshold: ";
   for (let use = 0; use < 2; use++) {
-    const [[name, value] = ["", ""], ...rest] = Object.entries(authenticationOnly(await told(bearing(token))));
+    const [[name, value] = ["", ""], ...rest] = Object.entries(authenticationOnly(await recordedOf(bearing(token))));
     assert.deepEqual([name, rest], ["authentication.k8s.io/stale-token", []]);
     assert.ok(value.startsWith(subject) && Number(value.slice(subject.length)) >= 100, value);
   }
@@ -145,7 +145,7 @@ test("the token of a secret: one that a person made, one that an account has as 
     let token: string | undefined;
     for (const end = Date.now() + 10_000; token === undefined && Date.now() < end; )
       token = (await admin.send({ path: `${core}/secrets/${secret}` })).body.data?.token;
-    const used = await told(bearing(Buffer.from(token as string, "base64").toString()));
+    const used = await recordedOf(bearing(Buffer.from(token as string, "base64").toString()));
     assert.deepEqual(authenticationOnly(used), { "authentication.k8s.io/legacy-token": "system:serviceaccount:default:old", [name]: secret });
     assert.equal(used.warnings.length, warns);
   }
@@ -157,11 +157,11 @@ test("the token of a secret that is marked as invalid: refused, and told", async
   const { body } = await admin.send({ path: `${core}/secrets/manual` });
   const token = Buffer.from(body.data.token, "base64").toString();
   await admin.send({ method: "PATCH", path: `${core}/secrets/manual`, headers, body: { metadata: { labels } } });
-  const { annotations } = await told(bearing(token));
+  const { annotations } = await recordedOf(bearing(token));
   assert.deepEqual(annotations, { "authentication.k8s.io/legacy-token-invalidated": "manual/default" });
 });
 
 test("a short request says nothing of its time", async () => {
-  const { annotations } = await told({ path: `${core}/configmaps` });
+  const { annotations } = await recordedOf({ path: `${core}/configmaps` });
   assert.deepEqual(Object.keys(annotations), ["authorization.k8s.io/decision", "authorization.k8s.io/reason"]);
 });
