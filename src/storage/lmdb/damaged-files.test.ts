@@ -242,6 +242,10 @@ const put = (from: string, file: string) => (dir: string) => copyFileSync(join(f
 const remove = (file: string) => (dir: string) => rmSync(join(dir, file));
 const write = (file: string, text: string) => (dir: string) => writeFileSync(join(dir, file), text);
 
+function replaceAll(bytes: Buffer, text: string, replacement: string): void {
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at)) bytes.write(replacement, at);
+}
+
 const fileRows: [what: string, damage: (dir: string) => void, outcome: Outcome][] = [
   ["an older copy of data.mdb", put(older, "data.mdb"), "not opened"],
   ["an older copy of lock.mdb", put(older, "lock.mdb"), "as written"],
@@ -251,6 +255,7 @@ const fileRows: [what: string, damage: (dir: string) => void, outcome: Outcome][
   ["an empty data.mdb", write("data.mdb", ""), "not opened"],
   ["a text as data.mdb", write("data.mdb", "not a store ".repeat(1000)), "not opened"],
   ["zeros as data.mdb", (dir) => edit(dir, (bytes) => void bytes.fill(0)), "not opened"],
+  ["the marks under another name", (dir) => edit(dir, (bytes) => replaceAll(bytes, "marks", "\0arks")), "not opened"],
   ["a text as lock.mdb", write("lock.mdb", "not a lock"), "as written"],
   ["no note of the last closing", remove("in-use"), "as written"],
   ["the note of another closing", write("in-use", "closed 1"), "as written"],

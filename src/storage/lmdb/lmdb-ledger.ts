@@ -35,7 +35,7 @@ const arenaKeptMax = 4 << 20;
 /** Damaged records that are remembered as reported; beyond it some are reported again. */
 const reportedMax = 10_000;
 
-/** A file of at most so many bytes is read from end to end after a server has ended without closing it. */
+/** A file of at most so many bytes is read from end to end unless its index is as a server has closed it. */
 const allPagesMax = 64 << 20;
 
 export type LedgerOptions = MapsOptions & Pick<StorageOptions, "onDamage" | "logger">;
@@ -313,9 +313,9 @@ function isPutOf(key: string, head: ChangeHead): boolean {
 /** @throws DamagedStore · Error when it is the file of another program, or cannot be read */
 function checkBeforeOpening({ dir, logger }: LedgerOptions): void {
   const inUse = readInUse(dir);
-  if (inUse !== "opening" && inUse !== "open") return checkFile(dir, { withLog: false, closedAs: inUse?.closedAs });
   const bytes = statSync(dataFile(dir), { throwIfNoEntry: false })?.size ?? 0;
   const withLog = inUse === "opening" || bytes <= allPagesMax;
+  if (inUse !== "opening" && inUse !== "open") return checkFile(dir, { withLog, closedAs: inUse?.closedAs });
   const message = inUse === "opening" ? "The last server ended while it opened the store" : "The last server ended without closing the store";
   checkFile(dir, { withLog });
   logger?.warn(message, { dir, checked: withLog ? "all pages" : "the pages of the index" });

@@ -50,25 +50,24 @@ export async function openMaps({ dir, durability }: MapsOptions): Promise<Maps> 
   const root = open(options);
   try {
     const meta = openMap(root, "meta", textKey);
-    const maps: Maps = {
-      root,
-      marks: checkedMarks(dir, meta.getBinary("marks")),
-      meta,
-      log: openMap(root, "log", integerKey),
-      current: openMap(root, "current", textKey),
-      expiry: openMap(root, "expiry", expiryKey),
-    };
+    const log = openMap(root, "log", integerKey);
+    const current = openMap(root, "current", textKey);
+    const expiry = openMap(root, "expiry", expiryKey);
+    const marks = checkedMarks(dir, meta.getBinary("marks"), { isNew: isEmpty(log) && isEmpty(current) });
     if (durability === "full") await syncDirectories(dir);
-    return maps;
+    return { root, marks, meta, log, current, expiry };
   } catch (error) {
     await root.close();
     throw error;
   }
 }
 
-/** @throws DamagedStore · Error when they are those of a newer server */
-export function checkedMarks(dir: string, bytes: Buffer | undefined): StoredMarks {
-  const verdict = decodeMarks(bytes);
+/**
+ * @param isNew the store has no entries: only then may it have no marks
+ * @throws DamagedStore · Error when they are those of a newer server
+ */
+export function checkedMarks(dir: string, bytes: Buffer | undefined, { isNew }: { readonly isNew: boolean }): StoredMarks {
+  const verdict = bytes === undefined && !isNew ? { problem: "the marks are missing" } : decodeMarks(bytes);
   if ("marks" in verdict) return verdict.marks;
   if ("problem" in verdict) throw new DamagedStore(`the store in ${dir} is damaged: ${verdict.problem}`);
   throw new Error(`the store in ${dir} has format ${verdict.newerFormat}, that of a newer server; this one reads formats up to ${layoutFormat}`);
@@ -94,6 +93,10 @@ export function openMap<Key extends string | number | [number, number]>(
 ): Database<Buffer, Key> {
   const options: DatabaseOptions & { name: string; keyEncoder: KeyEncoder<Key> } = { name, encoding: "binary", keyEncoder };
   return root.openDB<Buffer, Key>(options);
+}
+
+export function isEmpty<Key extends string | number>(map: Database<Buffer, Key>): boolean {
+  return (map.getStats() as { entryCount: number }).entryCount === 0;
 }
 
 /** Length of the value that `getBinaryFast` has just returned in its larger buffer. */

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { Database, RootDatabaseOptionsWithPath, Transaction } from "lmdb";
 import { dataFile } from "./check-file.ts";
 import { expiryKey, integerKey, textKey } from "./keys.ts";
-import { checkedMarks, openMap } from "./maps.ts";
+import { checkedMarks, isEmpty, openMap } from "./maps.ts";
 import type { StoredMarks } from "./marks.ts";
 
 export interface StoreSnapshot {
@@ -36,12 +36,14 @@ export async function openSnapshot(dir: string): Promise<StoreSnapshot> {
   try {
     const meta = openMap(root, "meta", textKey);
     const maps = { log: openMap(root, "log", integerKey), current: openMap(root, "current", textKey), expiry: openMap(root, "expiry", expiryKey) };
+    // Before the transaction: the first write of a new store may come between the two.
+    const isNew = isEmpty(maps.log) && isEmpty(maps.current);
     const transaction = root.useReadTransaction();
     const close = async (): Promise<void> => {
       transaction.done();
       await root.close();
     };
-    return { ...maps, marks: checkedMarks(dir, meta.get("marks", { transaction })), transaction, close };
+    return { ...maps, marks: checkedMarks(dir, meta.get("marks", { transaction }), { isNew }), transaction, close };
   } catch (error) {
     await root.close();
     throw error;
